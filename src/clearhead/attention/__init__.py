@@ -1,0 +1,51 @@
+"""Attention: the one mechanism this project is about.
+
+Read `reference.py` first: it says what attention is. `contract.py` says what a kernel must accept
+and return; each file in `kernels/` is one way to compute it; `choose.py` picks one and says why.
+`masks.py` and `rules.py` say who may look at whom, `bias.py` and `positions/` where tokens stand,
+`multihead.py` wraps projections around it, and `announce.py` tells whoever watches.
+"""
+
+from .announce import Announcement as Announcement
+from .announce import watching as watching
+from .attend import Site as Site
+from .attend import attend as attend
+from .attend import why as why
+from .bias import Bias as Bias
+from .contract import Attended as Attended
+from .contract import Kernel as Kernel
+from .contract import Request as Request
+from .contract import Scores as Scores
+from .masks import Everything as Everything
+from .masks import Mask as Mask
+from .rules import Blocks as Blocks
+from .rules import Causal as Causal
+from .rules import Documents as Documents
+from .rules import Given as Given
+from .rules import Global as Global
+from .rules import Padding as Padding
+from .rules import Prefix as Prefix
+from .rules import Window as Window
+
+__all__ = [
+    "Announcement",
+    "Attended",
+    "Bias",
+    "Blocks",
+    "Causal",
+    "Documents",
+    "Everything",
+    "Given",
+    "Global",
+    "Kernel",
+    "Mask",
+    "Padding",
+    "Prefix",
+    "Request",
+    "Scores",
+    "Site",
+    "Window",
+    "attend",
+    "watching",
+    "why",
+]
