@@ -18,6 +18,10 @@ from .contract import Request as Request
 from .contract import Scores as Scores
 from .masks import Everything as Everything
 from .masks import Mask as Mask
+from .multihead import CrossAttention as CrossAttention
+from .multihead import Heads as Heads
+from .multihead import Scene as Scene
+from .multihead import SelfAttention as SelfAttention
 from .rules import Blocks as Blocks
 from .rules import Causal as Causal
 from .rules import Documents as Documents
@@ -33,16 +37,20 @@ __all__ = [
     "Bias",
     "Blocks",
     "Causal",
+    "CrossAttention",
     "Documents",
     "Everything",
     "Given",
     "Global",
+    "Heads",
     "Kernel",
     "Mask",
     "Padding",
     "Prefix",
     "Request",
+    "Scene",
     "Scores",
+    "SelfAttention",
     "Site",
     "Window",
     "attend",

@@ -1,0 +1,63 @@
+"""Hugging Face folders: config.json, safetensors (whole or sharded) or .bin, tokenizer files."""
+
+import json
+from pathlib import Path
+
+from safetensors.torch import save_file
+
+from ...foundation.errors import CannotError, FileError
+from ...models import EncoderDecoder
+from ...models.families import FAMILIES, Family, family_for
+from ...tokens import read_vocabulary
+from ..files import read_json, read_weights
+from ..parts import Parts, Provenance, filled
+from .weights import to_ours, to_theirs
+
+
+def read_folder(folder: Path) -> Parts:
+    """The model in a Hugging Face folder."""
+    settings = read_json(folder / "config.json")
+    if "auto_map" in settings and not settings.get("model_type"):
+        raise CannotError(
+            f"{folder} brings its own code (auto_map), which is never run here. Use a folder of "
+            "one of the architectures built into the transformers library."
+        )
+    family, name = family_for(settings)
+    architecture = family.read(settings, name)
+    ours = to_ours(
+        read_weights(folder), family.weights(architecture, name), ignored=family.ignored
+    )
+    return Parts(
+        network=filled(architecture, ours),
+        architecture=architecture,
+        vocabulary=read_vocabulary(folder),
+        provenance=Provenance(source=str(folder), family=family.name, published_as=name),
+    )
+
+
+def write_folder(parts: Parts, folder: Path) -> None:
+    """Write the model as a Hugging Face folder that its library opens."""
+    family, name = _family_of(parts), parts.provenance.published_as
+    theirs = to_theirs(
+        parts.network.state_dict(), family.weights(parts.architecture, name)
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(theirs, folder / "model.safetensors", metadata={"format": "pt"})
+    settings = family.write(parts.architecture, name)
+    if isinstance(parts.architecture, EncoderDecoder):
+        settings.setdefault("is_encoder_decoder", True)
+    text = json.dumps(settings, indent=2, ensure_ascii=False)
+    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+    if parts.vocabulary is not None:
+        parts.vocabulary.save(folder)
+
+
+def _family_of(parts: Parts) -> Family:
+    for family in FAMILIES:
+        if family.name == parts.provenance.family:
+            return family
+    raise FileError(
+        "This model does not come from a family others publish, so there is no foreign form to "
+        f"write it in. Families: {', '.join(family.name for family in FAMILIES)}. "
+        "Save it as a Clearhead folder instead."
+    )

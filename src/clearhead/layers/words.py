@@ -1,0 +1,94 @@
+"""Token ids to vectors: embedding (perhaps × √width), positions, segment types, norm."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from ..attention.positions import Learned, Sinusoidal
+from ..attention.positions.learned import Table
+from ..attention.positions.sinusoidal import Waves
+from ..foundation.errors import InputError
+from .norm import Norm, build_norm
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """How ids become vectors.
+
+    Args:
+        vocabulary: How many different ids there are.
+        width: Width of an embedding; projected to the model's where that is another (ELECTRA).
+        scale: Multiplies the embeddings before positions are added (√width in the paper).
+        types: How many segment types there are; 0 for none.
+    """
+
+    vocabulary: int
+    width: int
+    scale: float = 1.0
+    positions: Learned | Sinusoidal | None = None
+    types: int = 0
+    norm: Norm | None = None
+    dropout: float = 0.0
+
+
+class WordInput(nn.Module):
+    """The input layer of a text model."""
+
+    def __init__(self, spec: Words, width: int) -> None:
+        super().__init__()
+        self.spec = spec
+        self.words = nn.Embedding(spec.vocabulary, spec.width)
+        self.positions = _build_positions(spec)
+        self.types = nn.Embedding(spec.types, spec.width) if spec.types else None
+        self.norm = build_norm(spec.norm, spec.width) if spec.norm else None
+        self.dropout = nn.Dropout(spec.dropout)
+        self.project = nn.Linear(spec.width, width) if spec.width != width else None
+
+    def forward(
+        self,
+        ids_BT: Int[Tensor, "b t"],
+        *,
+        positions: Int[Tensor, "*b t"],
+        longest: int,
+        types_BT: Int[Tensor, "b t"] | None = None,
+    ) -> Float[Tensor, "b t m"]:
+        """Vectors of `ids_BT`, which stand at `positions`, all below `longest`."""
+        self._check(ids_BT, types_BT)
+        x_BTM: Tensor = self.words(ids_BT)
+        if self.spec.scale != 1.0:
+            x_BTM = x_BTM * self.spec.scale
+        if self.types is not None:
+            # Left out means type 0 for all, which is one row to add.
+            x_BTM = x_BTM + (self.types.weight[0] if types_BT is None else self.types(types_BT))
+        if self.positions is not None:
+            x_BTM = x_BTM + self.positions(positions, longest).to(x_BTM.dtype)
+        if self.norm is not None:
+            x_BTM = self.norm(x_BTM)
+        x_BTM = self.dropout(x_BTM)
+        return x_BTM if self.project is None else self.project(x_BTM)
+
+    def _check(self, ids_BT: Tensor, types_BT: Tensor | None) -> None:
+        """Refuse ids without an embedding. Looked at on the CPU alone: a GPU would have to wait."""
+        if types_BT is not None and self.types is None:
+            raise InputError(
+                "Segment types were given and this model has none: leave types_BT out."
+            )
+        if torch.compiler.is_compiling() or ids_BT.device.type != "cpu" or not ids_BT.numel():
+            return
+        low, high = (int(end) for end in ids_BT.aminmax())
+        if low < 0 or high >= self.spec.vocabulary:
+            raise InputError(
+                f"Id {low if low < 0 else high} is outside the vocabulary of "
+                f"{self.spec.vocabulary}: ids go from 0 to {self.spec.vocabulary - 1}. Use the "
+                "tokenizer that belongs to this model."
+            )
+
+
+def _build_positions(spec: Words) -> nn.Module | None:
+    if isinstance(spec.positions, Learned):
+        return Table(spec.positions, spec.width)
+    if isinstance(spec.positions, Sinusoidal):
+        return Waves(spec.positions, spec.width)
+    return None

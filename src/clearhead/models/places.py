@@ -1,0 +1,70 @@
+"""Where the tokens of a batch stand, and who of them may look at whom."""
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from ..attention import Causal, Documents, Everything, Mask, Padding
+from ..attention.masks import Once
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """Positions of the tokens given now, all below `longest`."""
+
+    positions: Int[Tensor, "*b t"]
+    longest: int
+
+
+def places(
+    ids_BT: Tensor,
+    *,
+    past: int,
+    starts_B: Tensor | None,
+    positions_BT: Tensor | None,
+    documents_BT: Tensor | Documents | None,
+) -> Places:
+    """The positions given; or counted from each example's start, anew in every document."""
+    longest = past + ids_BT.shape[1]
+    if positions_BT is not None:
+        if not torch.compiler.is_compiling() and positions_BT.numel():
+            longest = int(positions_BT.max()) + 1
+        return Places(positions=positions_BT, longest=longest)
+    count_T = torch.arange(past, longest, device=ids_BT.device)
+    if documents_BT is not None:
+        ids = documents_BT.columns_BS if isinstance(documents_BT, Documents) else documents_BT
+        return Places(positions=count_T - _document_starts(ids, count_T), longest=longest)
+    if starts_B is not None:
+        return Places(positions=(count_T - starts_B[:, None]).clamp(min=0), longest=longest)
+    return Places(positions=count_T, longest=longest)
+
+
+def _document_starts(documents_BT: Tensor, count_T: Tensor) -> Tensor:
+    """For every token, where its document begins."""
+    new_BT = torch.ones_like(documents_BT, dtype=torch.bool)
+    new_BT[:, 1:] = documents_BT[:, 1:] != documents_BT[:, :-1]
+    return torch.where(new_BT, count_T, 0).cummax(dim=1).values
+
+
+def who_may_look(
+    *,
+    causal: bool,
+    lengths_B: Tensor | None = None,
+    starts_B: Tensor | None = None,
+    documents_BT: Tensor | Documents | None = None,
+) -> Mask:
+    """The rule of a stack. Without padding or documents it stays exactly full or causal."""
+    rules: list[Mask] = [Causal()] if causal else []
+    if lengths_B is not None or starts_B is not None:
+        rules.append(Padding(lengths_B, starts_B))
+    if isinstance(documents_BT, Documents):
+        rules.append(documents_BT)
+    elif documents_BT is not None:
+        rules.append(Documents(documents_BT))
+    if not rules:
+        return Everything()
+    return Once(reduce(and_, rules))
