@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -39,12 +40,19 @@ def watching(watcher: Watcher) -> Iterator[None]:
     try:
         yield
     finally:
-        HEARD_HERE.reset(token)
         WATCHERS.remove(watcher)
+        HEARD_HERE.reset(token)
 
 
-@torch.compiler.disable
 def announce(announcement: Announcement) -> None:
-    """Tell everyone who watches from here."""
+    """Tell everyone who watches from here, outside the graph when this is being compiled."""
+    if torch.compiler.is_compiling():
+        uncompiled: Any = torch.compiler.disable  # torch leaves it without a type
+        uncompiled(_tell)(announcement)
+    else:
+        _tell(announcement)
+
+
+def _tell(announcement: Announcement) -> None:
     for watcher in HEARD_HERE.get():
         watcher(announcement)

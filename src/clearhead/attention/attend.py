@@ -78,6 +78,7 @@ def why(
     scores: Scores = PLAIN,
     dropout: float | None = None,
     kernel: str = "auto",
+    first: int = 0,
     wants_weights: bool = False,
 ) -> Choice:
     """Say which kernel `attend` would take for the same arguments, and why."""
@@ -88,6 +89,7 @@ def why(
         mask=mask,
         scores=scores,
         dropout=dropout,
+        first=first,
         wants_weights=wants_weights,
     )
     return why_chosen(request, kernel)

@@ -1,11 +1,14 @@
 """What is added to a score because of where the query and the key stand."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+from ..foundation.errors import ConfigError, ShapeError
 
 
 class Bias(ABC):
@@ -18,6 +21,10 @@ class Bias(ABC):
     def at(self, head: Tensor, row: Tensor, column: Tensor) -> Tensor:
         """Apply the rule; the three index tensors stretch to one shape."""
 
+    @abstractmethod
+    def check(self, heads: int) -> None:
+        """Raise ShapeError when the rule was made for another number of heads."""
+
 
 @dataclass(frozen=True, eq=False)
 class Slopes(Bias):
@@ -27,6 +34,12 @@ class Slopes(Bias):
 
     def at(self, head: Tensor, row: Tensor, column: Tensor) -> Tensor:
         return -self.slopes_H[head] * (row - column).abs()
+
+    def check(self, heads: int) -> None:
+        if len(self.slopes_H) != heads:
+            raise ShapeError(
+                f"There are {len(self.slopes_H)} slopes for {heads} query heads: give one a head."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +56,21 @@ class Table(Bias):
     furthest: int
     both_sides: bool
 
+    def __post_init__(self) -> None:
+        buckets, sides = len(self.table_NH), 2 if self.both_sides else 1
+        if buckets // sides < 2 or self.furthest <= buckets // sides // 2:
+            raise ConfigError(
+                f"{buckets} buckets cannot hold distances up to {self.furthest}: give at least "
+                f"{2 * sides} buckets and a furthest above {buckets // sides // 2}."
+            )
+
+    def check(self, heads: int) -> None:
+        if self.table_NH.shape[1] != heads:
+            raise ShapeError(
+                f"The table of buckets has {self.table_NH.shape[1]} columns for {heads} query "
+                "heads: give one column a head."
+            )
+
     def at(self, head: Tensor, row: Tensor, column: Tensor) -> Tensor:
         return self.table_NH[self.bucket(column - row), head]
 
@@ -52,9 +80,7 @@ class Table(Bias):
         side = (ahead > 0).long() * count if self.both_sides else torch.zeros_like(ahead)
         distance = ahead.abs() if self.both_sides else (-ahead).clamp(min=0)
         near = count // 2
-        growth = torch.log(distance.clamp(min=1).float() / near) / torch.log(
-            torch.tensor(self.furthest / near, device=ahead.device)
-        )
+        growth = torch.log(distance.clamp(min=1).float() / near) / math.log(self.furthest / near)
         far = (near + (growth * (count - near)).long()).clamp(max=count - 1)
         return side + torch.where(distance < near, distance, far)
 

@@ -1,5 +1,6 @@
 """What every attention kernel accepts, returns and promises."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -7,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..foundation.errors import ConfigError, ShapeError
-from .bias import Bias, Table
+from .bias import Bias
 from .masks import Everything, Mask
 
 
@@ -60,7 +61,7 @@ class Request:
     def scale(self) -> float:
         """What q·k is multiplied with."""
         if self.scores.scale is None:
-            return float(self.q_BHTD.shape[-1]) ** -0.5
+            return math.pow(self.q_BHTD.shape[-1], -0.5)
         return self.scores.scale
 
     @property
@@ -81,8 +82,8 @@ class Request:
 
 
 def _trains(value: object) -> bool:
-    if isinstance(value, Table):
-        return value.table_NH.requires_grad
+    if isinstance(value, Bias):
+        return any(_trains(part) for part in vars(value).values())
     return isinstance(value, Tensor) and value.requires_grad
 
 
@@ -118,6 +119,11 @@ class Kernel(Protocol):
     def __call__(self, request: Request) -> Attended: ...
 
 
+def refusal(*reasons: tuple[bool, str]) -> str | None:
+    """The first reason that holds, or None when none does."""
+    return next((reason for holds, reason in reasons if holds), None)
+
+
 def check(request: Request) -> None:
     """Refuse sizes that do not fit together, saying which and what would."""
     q_BHTD, k_BGSD, v_BGSE = request.q_BHTD, request.k_BGSD, request.v_BGSE
@@ -144,13 +150,25 @@ def check(request: Request) -> None:
         raise ConfigError(
             f"A dropout of {request.dropout} is out of range: it must be at least 0 and below 1."
         )
-    request.mask.check(q_BHTD.shape[0], request.queries, request.keys)
-    if isinstance(request.scores.bias, Tensor):
-        _check_bias(request, request.scores.bias)
+    request.mask.check(q_BHTD.shape[0], request.queries, request.keys, request.first)
+    bias, sinks = request.scores.bias, request.scores.sinks
+    if isinstance(bias, Tensor):
+        _check_bias(request, bias)
+    elif bias is not None:
+        bias.check(heads)
+    if sinks is not None and sinks.shape != (heads,):
+        raise ShapeError(
+            f"Sinks of {tuple(sinks.shape)} do not fit {heads} query heads: give one score a head."
+        )
 
 
 def _check_bias(request: Request, bias: Tensor) -> None:
     wanted = (*request.q_BHTD.shape[:3], request.keys)
+    if not bias.dtype.is_floating_point:
+        raise ShapeError(
+            f"A bias of {bias.dtype} is nothing to add to a score: give floating-point numbers. "
+            "Booleans that say who may look go into mask=…."
+        )
     if bias.dim() > 4 or any(
         size not in (1, want)
         for size, want in zip(reversed(bias.shape), reversed(wanted), strict=False)

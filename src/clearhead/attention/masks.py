@@ -5,6 +5,7 @@ whole grids, the tiles a sparse kernel may skip, and what a compiled kernel inli
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,10 +32,13 @@ class Tiles:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a rule says of a tile. `some` may be True in doubt, `every` may be False in doubt."""
+    """What a rule says of each tile. `some` may be True in doubt, `every` may be False in doubt.
 
-    some: Bool[Tensor, "b r c"]
-    every: Bool[Tensor, "b r c"]
+    Both stretch to [B, R, C].
+    """
+
+    some: Bool[Tensor, "..."]
+    every: Bool[Tensor, "..."]
 
 
 class Mask(ABC):
@@ -46,8 +50,7 @@ class Mask(ABC):
 
     def tiles(self, tiles: Tiles) -> Verdict:
         """Judge whole tiles without looking at their pairs. In doubt: some, not every."""
-        shape = torch.broadcast_shapes(tiles.top.shape, tiles.left.shape)
-        doubt = torch.ones(shape, dtype=torch.bool, device=tiles.top.device)
+        doubt = everywhere(tiles.top) & everywhere(tiles.left)
         return Verdict(doubt, ~doubt)
 
     def kind(self, queries: int, keys: int) -> Kind | None:
@@ -58,13 +61,17 @@ class Mask(ABC):
         """An upper bound for the share of pairs that are allowed, known without looking."""
         return 1.0
 
-    def check(self, batch: int, queries: int, keys: int) -> None:
-        """Raise ShapeError when the rule was made for other sizes."""
+    def check(self, batch: int, queries: int, keys: int, first: int = 0) -> None:  # noqa: B027
+        """Raise ShapeError when the rule was made for other sizes. Most rules fit any."""
 
     @property
     def batched(self) -> bool:
         """Whether the rule differs from example to example."""
         return False
+
+    def on(self, device: torch.device) -> "Mask":
+        """The same rule with its tables on this device."""
+        return self
 
     def __and__(self, other: "Mask") -> "Mask":
         return Both(self, other)
@@ -81,11 +88,11 @@ class Everything(Mask):
     """Every query sees every key."""
 
     def sees(self, batch: Tensor, row: Tensor, column: Tensor) -> Tensor:
-        return (row == row) & (column == column) & (batch == batch)
+        return everywhere(row) & everywhere(column)
 
     def tiles(self, tiles: Tiles) -> Verdict:
-        doubt = super().tiles(tiles)
-        return Verdict(doubt.some, doubt.some)
+        every = everywhere(tiles.top) & everywhere(tiles.left)
+        return Verdict(every, every)
 
     def kind(self, queries: int, keys: int) -> Kind | None:
         return "full"
@@ -114,9 +121,12 @@ class Both(Mask):
     def density(self, queries: int, keys: int) -> float:
         return min(self.first.density(queries, keys), self.second.density(queries, keys))
 
-    def check(self, batch: int, queries: int, keys: int) -> None:
-        self.first.check(batch, queries, keys)
-        self.second.check(batch, queries, keys)
+    def check(self, batch: int, queries: int, keys: int, first: int = 0) -> None:
+        self.first.check(batch, queries, keys, first)
+        self.second.check(batch, queries, keys, first)
+
+    def on(self, device: torch.device) -> Mask:
+        return Both(self.first.on(device), self.second.on(device))
 
     @property
     def batched(self) -> bool:
@@ -138,15 +148,18 @@ class Either(Mask):
         return Verdict(one.some | two.some, one.every | two.every)
 
     def kind(self, queries: int, keys: int) -> Kind | None:
-        kinds = (self.first.kind(queries, keys), self.second.kind(queries, keys))
-        return "full" if "full" in kinds else None
+        one, two = self.first.kind(queries, keys), self.second.kind(queries, keys)
+        return "full" if "full" in (one, two) else one if one == two else None
 
     def density(self, queries: int, keys: int) -> float:
         return min(1.0, self.first.density(queries, keys) + self.second.density(queries, keys))
 
-    def check(self, batch: int, queries: int, keys: int) -> None:
-        self.first.check(batch, queries, keys)
-        self.second.check(batch, queries, keys)
+    def check(self, batch: int, queries: int, keys: int, first: int = 0) -> None:
+        self.first.check(batch, queries, keys, first)
+        self.second.check(batch, queries, keys, first)
+
+    def on(self, device: torch.device) -> Mask:
+        return Either(self.first.on(device), self.second.on(device))
 
     @property
     def batched(self) -> bool:
@@ -166,8 +179,11 @@ class Not(Mask):
         verdict = self.rule.tiles(tiles)
         return Verdict(~verdict.every, ~verdict.some)
 
-    def check(self, batch: int, queries: int, keys: int) -> None:
-        self.rule.check(batch, queries, keys)
+    def check(self, batch: int, queries: int, keys: int, first: int = 0) -> None:
+        self.rule.check(batch, queries, keys, first)
+
+    def on(self, device: torch.device) -> Mask:
+        return Not(self.rule.on(device))
 
     @property
     def batched(self) -> bool:
@@ -175,11 +191,12 @@ class Not(Mask):
 
 
 class Once(Mask):
-    """A rule that remembers its grid, for the many layers of one forward pass."""
+    """A rule that remembers what was drawn of it, for the many layers of one forward pass."""
 
     def __init__(self, rule: Mask) -> None:
         self.rule = rule
-        self.memory: dict[tuple[int, int, int], Tensor] = {}
+        self.grids: dict[Hashable, Tensor] = {}
+        self.verdicts: dict[Hashable, Verdict] = {}
 
     def sees(self, batch: Tensor, row: Tensor, column: Tensor) -> Tensor:
         return self.rule.sees(batch, row, column)
@@ -193,12 +210,20 @@ class Once(Mask):
     def density(self, queries: int, keys: int) -> float:
         return self.rule.density(queries, keys)
 
-    def check(self, batch: int, queries: int, keys: int) -> None:
-        self.rule.check(batch, queries, keys)
+    def check(self, batch: int, queries: int, keys: int, first: int = 0) -> None:
+        self.rule.check(batch, queries, keys, first)
+
+    def on(self, device: torch.device) -> Mask:
+        return self.rule.on(device)
 
     @property
     def batched(self) -> bool:
         return self.rule.batched
+
+
+def everywhere(index: Tensor) -> Tensor:
+    """True in the index's own shape, in a way that a compiled kernel can inline."""
+    return index.eq(index)
 
 
 def plain(mask: Mask) -> Mask:
@@ -213,15 +238,15 @@ def grid(
 
     The last query is aligned with the last key; the first key stands at position `first`.
     """
-    known = mask.memory.get((queries, keys, first)) if isinstance(mask, Once) else None
-    if known is not None:
-        return known
+    place = (batch, queries, keys, first, device)
+    if isinstance(mask, Once) and place in mask.grids:
+        return mask.grids[place]
     batch_B11 = torch.arange(batch if mask.batched else 1, device=device)[:, None, None]
     rows_T1 = torch.arange(first + keys - queries, first + keys, device=device)[:, None]
     columns_S = torch.arange(first, first + keys, device=device)
     allowed_BTS = mask.sees(batch_B11, rows_T1, columns_S).expand(len(batch_B11), queries, keys)
     if isinstance(mask, Once):
-        mask.memory[queries, keys, first] = allowed_BTS
+        mask.grids[place] = allowed_BTS
     return allowed_BTS
 
 
@@ -236,6 +261,9 @@ def tile_verdict(
     device: torch.device,
 ) -> Verdict:
     """Judge every tile of `size` (queries, keys), the last ones cut short at the edge."""
+    place = (batch, queries, keys, first, size, device)
+    if isinstance(mask, Once) and place in mask.verdicts:
+        return mask.verdicts[place]
     batch_B11 = torch.arange(batch if mask.batched else 1, device=device)[:, None, None]
     top_R1 = torch.arange(0, queries, size[0], device=device)[:, None]
     left_C = torch.arange(0, keys, size[1], device=device)
@@ -250,4 +278,7 @@ def tile_verdict(
         )
     )
     shape = (len(batch_B11), len(top_R1), len(left_C))
-    return Verdict(verdict.some.expand(shape), verdict.every.expand(shape))
+    verdict = Verdict(verdict.some.expand(shape), verdict.every.expand(shape))
+    if isinstance(mask, Once):
+        mask.verdicts[place] = verdict
+    return verdict

@@ -41,15 +41,19 @@ def attend(request: Request) -> Attended:
         first=first,
         device=device,
     )
-    scores_BHTS = scores_BHTS.masked_fill(~allowed_BTS[:, None], -torch.inf)
+    allowed_B1TS = allowed_BTS[:, None]
+    scores_BHTS = scores_BHTS.masked_fill(~allowed_B1TS, -torch.inf)
     if request.scores.sinks is not None:  # a sink is one more key, without a value
         sinks_BHT1 = request.scores.sinks.double()[:, None, None].expand(
             len(q_BHTD), -1, queries, 1
         )
         scores_BHTS = torch.cat([scores_BHTS, sinks_BHT1], dim=-1)
 
-    weights_BHTS = scores_BHTS.softmax(dim=-1)[..., :keys]
-    weights_BHTS = weights_BHTS.nan_to_num()  # a query that may see nothing weighs everything zero
+    # A query that may see nothing weighs everything zero; its scores are 0, not -inf, until then,
+    # because the slope of a softmax over nothing would not be a number.
+    blind_B1T1 = ~allowed_B1TS.any(dim=-1, keepdim=True)
+    weights_BHTS = scores_BHTS.masked_fill(blind_B1T1, 0.0).softmax(dim=-1)[..., :keys]
+    weights_BHTS = weights_BHTS.masked_fill(~allowed_B1TS, 0.0)
     return Attended(
         values_BHTE=weights_BHTS @ v_BHSE,
         weights_BHTS=weights_BHTS,

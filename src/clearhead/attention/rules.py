@@ -7,14 +7,14 @@ prefix LM    Causal() | Prefix(12)
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 from ..foundation.errors import ConfigError, ShapeError
-from .masks import Kind, Mask, Tiles, Verdict
+from .masks import Kind, Mask, Tiles, Verdict, everywhere
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Window(Mask):
 
     def sees(self, batch: Tensor, row: Tensor, column: Tensor) -> Tensor:
         ahead = column - row
-        allowed = ahead == ahead
+        allowed = everywhere(ahead)
         if self.right is not None:
             allowed = allowed & (ahead <= self.right)
         if self.left is not None:
@@ -42,12 +42,12 @@ class Window(Mask):
 
     def tiles(self, tiles: Tiles) -> Verdict:
         lowest, highest = tiles.left - tiles.bottom, tiles.right - tiles.top
-        some, every = lowest <= highest, lowest <= highest
+        some = every = everywhere(lowest)
         if self.right is not None:
             some, every = some & (lowest <= self.right), every & (highest <= self.right)
         if self.left is not None:
             some, every = some & (highest >= -self.left), every & (lowest >= -self.left)
-        return Verdict(some[None], every[None])
+        return Verdict(some, every)
 
     def kind(self, queries: int, keys: int) -> Kind | None:
         if self.left is not None and self.left < keys - 1:
@@ -62,6 +62,15 @@ class Window(Mask):
         if self.left is None or self.right is None:
             return 1.0  # at most half is saved, and never whole rows of work
         return min(1.0, (self.left + self.right + 1) / max(keys, 1))
+
+    def __and__(self, other: Mask) -> Mask:
+        if not isinstance(other, Window):
+            return super().__and__(other)
+        return Window(left=_nearer(self.left, other.left), right=_nearer(self.right, other.right))
+
+
+def _nearer(one: int | None, two: int | None) -> int | None:
+    return two if one is None else one if two is None else min(one, two)
 
 
 class Causal(Window):
@@ -82,7 +91,7 @@ class Padding(Mask):
     starts_B: Int[Tensor, " b"] | None = None
 
     def sees(self, batch: Tensor, row: Tensor, column: Tensor) -> Tensor:
-        allowed = column == column
+        allowed = everywhere(column)
         if self.lengths_B is not None:
             allowed = allowed & (column < self.lengths_B[batch])
         if self.starts_B is not None:
@@ -90,7 +99,7 @@ class Padding(Mask):
         return allowed
 
     def tiles(self, tiles: Tiles) -> Verdict:
-        some, every = tiles.left <= tiles.right, tiles.left <= tiles.right
+        some = every = everywhere(tiles.left)
         if self.lengths_B is not None:
             ends = self.lengths_B[tiles.batch]
             some, every = some & (tiles.left < ends), every & (tiles.right < ends)
@@ -99,7 +108,7 @@ class Padding(Mask):
             some, every = some & (tiles.right >= starts), every & (tiles.left >= starts)
         return Verdict(some, every)
 
-    def check(self, batch: int, queries: int, keys: int) -> None:
+    def check(self, batch: int, queries: int, keys: int, first: int = 0) -> None:
         for name, given in (("lengths", self.lengths_B), ("starts", self.starts_B)):
             if given is not None and given.shape != (batch,):
                 raise ShapeError(
@@ -118,11 +127,15 @@ class Prefix(Mask):
 
     length: int
 
+    def __post_init__(self) -> None:
+        if self.length < 0:
+            raise ConfigError(f"A prefix of {self.length} keys is below 0: give 0 or more.")
+
     def sees(self, batch: Tensor, row: Tensor, column: Tensor) -> Tensor:
         return column < self.length
 
     def tiles(self, tiles: Tiles) -> Verdict:
-        return Verdict((tiles.left < self.length)[None], (tiles.right < self.length)[None])
+        return Verdict(tiles.left < self.length, tiles.right < self.length)
 
     def density(self, queries: int, keys: int) -> float:
         return min(1.0, self.length / max(keys, 1))
@@ -152,6 +165,11 @@ class Documents(Mask):
     ) -> "Documents":
         """Lay documents of these lengths side by side; `memory_lengths` when keys are others."""
         keys = lengths if memory_lengths is None else memory_lengths
+        if len(keys) != len(lengths) or min((*lengths, *keys), default=0) < 0:
+            raise ShapeError(
+                f"Documents of lengths {list(lengths)} cannot look at memories of lengths "
+                f"{list(keys)}: give one length of 0 or more for each document."
+            )
         return cls(
             columns_BS=_numbered(keys, device),
             rows_BT=None if memory_lengths is None else _numbered(lengths, device),
@@ -170,19 +188,19 @@ class Documents(Mask):
     def tiles(self, tiles: Tiles) -> Verdict:
         rows = self.columns_BS if self.rows_BT is None else self.rows_BT
         shift = self.columns_BS.shape[1] - rows.shape[1]
-        low_r, high_r = _span(rows, tiles.batch, tiles.top - shift, tiles.bottom - shift)
-        low_c, high_c = _span(self.columns_BS, tiles.batch, tiles.left, tiles.right)
+        low_r, high_r = _span(rows, tiles.top - shift, tiles.bottom - shift)
+        low_c, high_c = _span(self.columns_BS, tiles.left, tiles.right)
         alone = (low_r == high_r) & (low_c == high_c) & (low_r == low_c)
         return Verdict((low_r <= high_c) & (low_c <= high_r), alone)
 
-    def check(self, batch: int, queries: int, keys: int) -> None:
+    def check(self, batch: int, queries: int, keys: int, first: int = 0) -> None:
         rows = self.columns_BS if self.rows_BT is None else self.rows_BT
         given = (*self.columns_BS.shape, rows.shape[1])
-        if given[:2] != (batch, keys) or given[2] < queries:
+        if given[:2] != (batch, first + keys) or given[2] < queries or len(rows) != batch:
             raise ShapeError(
                 f"The document mask covers {given[0]} rows of {given[1]} keys and {given[2]} "
-                f"queries; the attention has {batch} rows of {keys} keys and {queries} queries. "
-                "Give one document number for each position."
+                f"queries; the attention has {batch} rows of {first + keys} keys and {queries} "
+                "queries. Give one document number for each position."
             )
 
     def density(self, queries: int, keys: int) -> float:
@@ -201,12 +219,12 @@ def _numbered(lengths: Sequence[int], device: torch.device | str) -> Tensor:
     return numbers.repeat_interleave(torch.tensor(tuple(lengths), device=device))[None]
 
 
-def _span(ids_BN: Tensor, batch: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the smallest and largest id of each stretch, whose bounds grow along the tiles."""
-    starts, ends = low.flatten().tolist(), high.flatten().tolist()
-    least = [ids_BN[:, a : b + 1].amin(1) for a, b in zip(starts, ends, strict=True)]
-    most = [ids_BN[:, a : b + 1].amax(1) for a, b in zip(starts, ends, strict=True)]
-    shape = (len(batch), *torch.broadcast_shapes(low.shape, (1,)))
+def _span(ids_BN: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+    """The smallest and the largest id of each stretch, for [R, 1] or [C] stretches: [B, R or 1, C or 1]."""
+    bounds = zip(low.flatten().tolist(), high.flatten().tolist(), strict=True)
+    spans = [ids_BN[:, start : end + 1].aminmax(dim=1) for start, end in bounds]
+    shape = (len(ids_BN), *(1,) * (2 - low.dim()), *low.shape)
+    least, most = ([span[side] for span in spans] for side in (0, 1))
     return torch.stack(least, 1).reshape(shape), torch.stack(most, 1).reshape(shape)
 
 
@@ -215,6 +233,13 @@ class Global(Mask):
     """The tokens at these positions see all and are seen by all (Longformer, section 3.1)."""
 
     positions: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if min(self.positions, default=0) < 0:
+            raise ConfigError(
+                f"Global tokens at {self.positions} cannot be: positions count from 0, and there "
+                "is no counting from the end."
+            )
 
     def runs(self) -> list[tuple[int, int]]:
         """The positions as stretches (first, last), so that many neighbours cost as one."""
@@ -227,21 +252,20 @@ class Global(Mask):
         return runs
 
     def sees(self, batch: Tensor, row: Tensor, column: Tensor) -> Tensor:
-        allowed = (row != row) | (column != column)
+        allowed = ~(everywhere(row) & everywhere(column))
         for low, high in self.runs():
             of_rows, of_columns = (row >= low) & (row <= high), (column >= low) & (column <= high)
             allowed = allowed | of_rows | of_columns
         return allowed
 
     def tiles(self, tiles: Tiles) -> Verdict:
-        some = (tiles.top > tiles.bottom) | (tiles.left > tiles.right)
-        every = some
+        some = every = ~(everywhere(tiles.top) & everywhere(tiles.left))
         for low, high in self.runs():
             some = some | ((tiles.top <= high) & (tiles.bottom >= low))
             some = some | ((tiles.left <= high) & (tiles.right >= low))
             every = every | ((tiles.top >= low) & (tiles.bottom <= high))
             every = every | ((tiles.left >= low) & (tiles.right <= high))
-        return Verdict(some[None], every[None])
+        return Verdict(some, every)
 
     def density(self, queries: int, keys: int) -> float:
         return min(1.0, len(self.positions) * (queries + keys) / max(queries * keys, 1))
@@ -277,18 +301,28 @@ class Blocks(Mask):
         r0, r1 = tiles.top // self.size, tiles.bottom // self.size + 1
         c0, c1 = tiles.left // self.size, tiles.right // self.size + 1
         inside = counts[r1, c1] - counts[r0, c1] - counts[r1, c0] + counts[r0, c0]
-        return Verdict((inside > 0)[None], (inside == (r1 - r0) * (c1 - c0))[None])
+        return Verdict(inside > 0, inside == (r1 - r0) * (c1 - c0))
 
-    def check(self, batch: int, queries: int, keys: int) -> None:
+    def check(self, batch: int, queries: int, keys: int, first: int = 0) -> None:
         rows, columns = (n * self.size for n in self.layout_RC.shape)
-        if rows < keys or columns < keys:
+        end = first + keys
+        if rows < end or columns < end:
             raise ShapeError(
-                f"The block mask covers {rows} × {columns} positions and the keys reach {keys}: "
+                f"The block mask covers {rows} × {columns} positions and the keys reach {end}: "
                 f"add blocks of {self.size} until they are covered."
             )
+        if queries > end:
+            raise ShapeError(
+                f"The block mask cannot say what {queries} queries see of {end} keys: the first "
+                "queries would stand before all blocks. Give at least as many keys as queries."
+            )
+
+    def on(self, device: torch.device) -> Mask:
+        return replace(self, layout_RC=self.layout_RC.to(device))
 
     def density(self, queries: int, keys: int) -> float:
-        return self.share
+        rows, columns = (n * self.size for n in self.layout_RC.shape)
+        return min(1.0, self.share * rows * columns / max(queries * keys, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +336,12 @@ class Given(Mask):
         shift = keys - queries
         return self.allowed_BTS[batch if examples > 1 else batch * 0, row - shift, column]
 
-    def check(self, batch: int, queries: int, keys: int) -> None:
+    def check(self, batch: int, queries: int, keys: int, first: int = 0) -> None:
+        if first:
+            raise ShapeError(
+                f"A mask written out pair by pair starts at the first key; here {first} earlier "
+                "keys were forgotten. Give a rule that speaks of positions, such as Window."
+            )
         shape = tuple(self.allowed_BTS.shape)
         if shape[0] not in (1, batch) or shape[1:] != (queries, keys):
             raise ShapeError(

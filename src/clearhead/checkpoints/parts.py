@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,13 +17,15 @@ class Provenance:
     """Where a model comes from.
 
     `family` and `published_as` say whose it is and the class it was published as, so that it can
-    be written back in that form; both are empty for our own.
+    be written back in that form; both are empty for our own. `settings` is all its config said:
+    what an architecture has no place for (special ids, names of labels) is written back with it.
     """
 
     source: str
     family: str = ""
     published_as: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

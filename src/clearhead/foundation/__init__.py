@@ -1,1 +1,1 @@
-"""What every room may rely on: the shape alphabet, the error family, devices, seeds and the log. It knows no model."""
+"""What every room may rely on: shapes, errors, devices, seeds and the log. It knows no model."""

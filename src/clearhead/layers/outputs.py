@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
@@ -108,8 +108,10 @@ class LabelOutput(nn.Module):
         self.dropout = nn.Dropout(spec.dropout)
         self.scores = nn.Linear(width, spec.count)
 
-    def forward(self, hidden_BTM: Float[Tensor, "b t m"]) -> Float[Tensor, "b *t c"]:
-        x = hidden_BTM if self.spec.each else hidden_BTM[:, 0]
+    def forward(
+        self, hidden_BTM: Float[Tensor, "b t m"], starts_B: Int[Tensor, " b"] | None = None
+    ) -> Float[Tensor, "b *t c"]:
+        x = hidden_BTM if self.spec.each else first_of(hidden_BTM, starts_B)
         if self.through is not None and self.bend is not None:
             x = self.bend(self.through(x))
         scores: Tensor = self.scores(self.dropout(x))
@@ -124,5 +126,16 @@ class PooledOutput(nn.Module):
         self.bend = BENDS[spec.activation]
         self.through = nn.Linear(width, width)
 
-    def forward(self, hidden_BTM: Float[Tensor, "b t m"]) -> Float[Tensor, "b m"]:
-        return self.bend(self.through(hidden_BTM[:, 0]))
+    def forward(
+        self, hidden_BTM: Float[Tensor, "b t m"], starts_B: Int[Tensor, " b"] | None = None
+    ) -> Float[Tensor, "b m"]:
+        return self.bend(self.through(first_of(hidden_BTM, starts_B)))
+
+
+def first_of(
+    hidden_BTM: Float[Tensor, "b t m"], starts_B: Int[Tensor, " b"] | None
+) -> Float[Tensor, "b m"]:
+    """The first vector of every example, behind its padding."""
+    if starts_B is None:
+        return hidden_BTM[:, 0]
+    return hidden_BTM[torch.arange(len(hidden_BTM), device=hidden_BTM.device), starts_B]

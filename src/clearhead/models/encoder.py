@@ -82,16 +82,16 @@ class EncoderNetwork(nn.Module):
             causal=False, lengths_B=lengths_B, starts_B=starts_B, documents_BT=documents_BT
         )
         hidden_BTM = self.stack(x_BTM, mask=mask, places=where)
-        return self._scored(hidden_BTM)
+        return self._scored(hidden_BTM, starts_B)
 
-    def _scored(self, hidden_BTM: Tensor) -> Result:
+    def _scored(self, hidden_BTM: Tensor, starts_B: Tensor | None) -> Result:
         if isinstance(self.output, MaskedOutput) and isinstance(self.input, WordInput):
             logits = self.output(hidden_BTM, self.input.words.weight)
             return Result(hidden_BTM=hidden_BTM, logits_BTV=logits)
         if isinstance(self.output, LabelOutput):
-            return Result(hidden_BTM=hidden_BTM, labels_BC=self.output(hidden_BTM))
+            return Result(hidden_BTM=hidden_BTM, labels_BC=self.output(hidden_BTM, starts_B))
         if isinstance(self.output, PooledOutput):
-            return Result(hidden_BTM=hidden_BTM, pooled_BM=self.output(hidden_BTM))
+            return Result(hidden_BTM=hidden_BTM, pooled_BM=self.output(hidden_BTM, starts_B))
         return Result(hidden_BTM=hidden_BTM)
 
 

@@ -1,7 +1,7 @@
 """What every cache of keys and values does."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor
@@ -16,6 +16,7 @@ class Held:
     first: int = 0
 
 
+@runtime_checkable
 class Cache(Protocol):
     """One attention's past."""
 

@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from ..bias import bias_grid
-from ..contract import Attended, Request
+from ..contract import Attended, Request, refusal
 from ..fused import Call, run
-from ..masks import plain, tile_verdict
+from ..masks import tile_verdict
 
 ROWS = 256  # queries a tile: enough work a call, little waste at the edge of a window
 COLUMNS = 64  # keys a tile: how finely forbidden keys are skipped
@@ -18,15 +18,17 @@ class Blocks:
     name = "blocks"
 
     def refuses(self, request: Request) -> str | None:
-        if request.wants_weights:
-            return "it never builds the weights"
-        if request.scores.softcap is not None:
-            return "it has no softcap"
-        if request.scores.sinks is not None:
-            return "it has no sinks"
-        if request.q_BHTD.shape[-1] != request.v_BGSE.shape[-1]:
-            return "it needs values as wide as queries"
-        return None
+        return refusal(
+            (request.wants_weights, "it never builds the weights"),
+            (request.scores.softcap is not None, "it has no softcap"),
+            (request.scores.sinks is not None, "it has no sinks"),
+            (request.scale <= 0, "it takes a scale above 0 only"),
+            (
+                request.q_BHTD.shape[-1] != request.v_BGSE.shape[-1],
+                "it needs values as wide as queries",
+            ),
+            (request.queries * request.keys == 0, "it needs a query and a key at least"),
+        )
 
     def __call__(self, request: Request) -> Attended:
         plan = _plan(request)
@@ -43,9 +45,9 @@ class Blocks:
 
 
 def _plan(request: Request) -> list[tuple[int, list[int], bool]]:
-    """For each tile of queries: the tiles of keys it must visit, and whether it sees all of them."""
+    """For each tile of queries: the tiles of keys to visit, and whether it sees all of them."""
     verdict = tile_verdict(
-        plain(request.mask),
+        request.mask,
         batch=len(request.q_BHTD),
         queries=request.queries,
         keys=request.keys,
@@ -54,6 +56,7 @@ def _plan(request: Request) -> list[tuple[int, list[int], bool]]:
         device=request.q_BHTD.device,
     )
     some_RC, every_RC = verdict.some.any(0).cpu(), verdict.every.all(0).cpu()
+    some_RC[:, 0] |= ~some_RC.any(1)  # a tile of blind queries visits one, and finds it forbidden
     return [
         (index, some.nonzero()[:, 0].tolist(), bool(every[some].all()))
         for index, (some, every) in enumerate(zip(some_RC, every_RC, strict=True))
@@ -63,13 +66,6 @@ def _plan(request: Request) -> list[tuple[int, list[int], bool]]:
 def _tile(request: Request, start: int, columns: list[int], every: bool) -> Attended:
     """Attention of the queries from `start` on over the chosen tiles of keys."""
     q_BHtD = request.q_BHTD[:, :, start : start + ROWS]
-    if not columns:
-        empty = (*q_BHtD.shape[:3], request.v_BGSE.shape[-1])
-        lse_BHt = q_BHtD.new_full(q_BHtD.shape[:3], -torch.inf, dtype=torch.float32)
-        # Zeros that still belong to the graph, so that gradients exist (and are zero).
-        return Attended(
-            values_BHTE=(q_BHtD * 0)[..., : empty[-1]], lse_BHT=lse_BHt, kernel="blocks"
-        )
     chosen = _chosen(columns, request.keys, q_BHtD.device)
     found = run(
         Call(

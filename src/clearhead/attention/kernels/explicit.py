@@ -21,18 +21,19 @@ class Explicit:
         k_BHSD = request.k_BGSD.repeat_interleave(group_size, dim=1)
         v_BHSE = request.v_BGSE.repeat_interleave(group_size, dim=1)
 
-        scores_BHTS = (request.scale * request.q_BHTD @ k_BHSD.transpose(-2, -1)).float()
+        wide = torch.promote_types(request.q_BHTD.dtype, torch.float32)
+        scores_BHTS = (request.scale * request.q_BHTD @ k_BHSD.transpose(-2, -1)).to(wide)
         if request.scores.softcap is not None:
             cap = request.scores.softcap
             scores_BHTS = cap * torch.tanh(scores_BHTS / cap)
         bias_BHTS = additions(request)
         if bias_BHTS is not None:
-            scores_BHTS = scores_BHTS + bias_BHTS
+            scores_BHTS = scores_BHTS + bias_BHTS.to(wide)
         allowed_B1TS = allowed_pairs(request)[:, None]
         # A finite floor keeps the softmax gradient finite on rows that may see nothing.
-        scores_BHTS = scores_BHTS.masked_fill(~allowed_B1TS, torch.finfo(torch.float32).min)
+        scores_BHTS = scores_BHTS.masked_fill(~allowed_B1TS, torch.finfo(wide).min)
         if request.scores.sinks is not None:
-            sinks_H11 = request.scores.sinks.float()[:, None, None]
+            sinks_H11 = request.scores.sinks.to(wide)[:, None, None]
             sinks_BHT1 = sinks_H11.expand(len(scores_BHTS), heads, request.queries, 1)
             scores_BHTS = torch.cat([scores_BHTS, sinks_BHT1], dim=-1)
 

@@ -21,10 +21,24 @@ IndexRule = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 ScoreRule = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
+COMBINATIONS = 256  # of rules, widths and lengths that one process may compile kernels for
+
+
 @cache
 def compiled() -> Run:
-    """FlexAttention, compiled on first use: each new combination of rules costs seconds once."""
-    return torch.compile(flex_attention, dynamic=False)
+    """FlexAttention, compiled on first use: each new combination of rules costs seconds once.
+
+    Where torch would give up compiling it would build the whole matrix without a word: it raises
+    here instead (`fullgraph`), and its limit of kernels is our own.
+    """
+    kernel = torch.compile(flex_attention, dynamic=False, fullgraph=True)
+    limits = {"recompile_limit": COMBINATIONS, "accumulated_recompile_limit": 4 * COMBINATIONS}
+
+    def run(*args: Any, **settings: Any) -> Any:  # noqa: ANN401 - torch's own, untyped
+        with torch._dynamo.config.patch(**limits):
+            return kernel(*args, **settings)
+
+    return run
 
 
 class Flex:
@@ -110,7 +124,8 @@ def block_mask(request: Request) -> BlockMask | None:
     """Which tiles to visit, from the rule's own verdicts, without drawing the grid."""
     if request.mask.kind(request.queries, request.keys) == "full":
         return None
-    rule = plain(request.mask)
+    # Tables have to lie on the device already: a compiled rule can copy nothing.
+    rule = plain(request.mask).on(request.q_BHTD.device)
     verdict = tile_verdict(
         rule,
         batch=len(request.q_BHTD),

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
-from ..contract import Attended, Request
+from ..contract import Attended, Request, refusal
 from ..fused import Call, run
 from ..score_grids import additions, allowed_pairs
 
@@ -15,13 +15,12 @@ class Sdpa:
     name = "sdpa"
 
     def refuses(self, request: Request) -> str | None:
-        if request.wants_weights:
-            return "it never builds the weights"
-        if request.scores.softcap is not None:
-            return "it has no softcap"
-        if request.scores.sinks is not None:
-            return "it has no sinks"
-        return None
+        return refusal(
+            (request.wants_weights, "it never builds the weights"),
+            (request.scores.softcap is not None, "it has no softcap"),
+            (request.scores.sinks is not None, "it has no sinks"),
+            (request.scale <= 0, "it takes a scale above 0 only"),
+        )
 
     def __call__(self, request: Request) -> Attended:
         width = request.v_BGSE.shape[-1]

@@ -1,11 +1,16 @@
 """PyTorch's attention over packed sequences: documents side by side, none sees another."""
 
+from inspect import signature
+
 import torch
 from torch.nn.attention.varlen import AuxRequest, varlen_attn
 
 from ..contract import Attended, Request
 from ..masks import Both, Mask, plain
 from ..rules import Causal, Documents
+
+# From torch 2.12 on grouped heads must be asked for; before, they were simply served.
+GROUPED = {"enable_gqa": True} if "enable_gqa" in signature(varlen_attn).parameters else {}
 
 
 class Varlen:
@@ -51,7 +56,7 @@ class Varlen:
             scale=request.scale,
             window_size=(-1, 0) if causal else (-1, -1),
             return_aux=AuxRequest(lse=True) if request.wants_lse else None,
-            **({"enable_gqa": True} if groups else {}),
+            **(GROUPED if groups else {}),
         )
         values_THE, lse_HT = (found[0], found[1]) if isinstance(found, tuple) else (found, None)
         return Attended(

@@ -10,14 +10,22 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from ...foundation.errors import InputError
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sinusoidal:
-    """Sines and cosines: interleaved as in the paper, or all sines first as Marian has them."""
+    """Sines and cosines: interleaved as in the paper, or all sines first as Marian has them.
+
+    Args:
+        length: The longest text the model was made for; a longer one is refused. No limit when
+            left out: the waves go on.
+    """
 
     kind: Literal["sinusoidal"] = "sinusoidal"
     layout: Literal["interleaved", "halves"] = "interleaved"
     base: float = 10000.0
+    length: int | None = None
 
 
 def waves(
@@ -35,7 +43,7 @@ def waves(
 
 
 class Waves(nn.Module):
-    """The waves as a module: positions in, numbers to add out. Nothing to learn, no longest text."""
+    """The waves as a module: positions in, numbers to add out. Nothing to learn."""
 
     def __init__(self, spec: Sinusoidal, width: int) -> None:
         super().__init__()
@@ -44,6 +52,11 @@ class Waves(nn.Module):
 
     def forward(self, positions: Int[Tensor, "*b t"], longest: int) -> Float[Tensor, "*b t m"]:
         """The waves of `positions`, all below `longest`."""
+        if self.spec.length is not None and longest > self.spec.length:
+            raise InputError(
+                f"The sequence reaches position {longest} and this model was made for "
+                f"{self.spec.length}: shorten the input to {self.spec.length} tokens."
+            )
         table = self.table_TM
         if table is None or longest > len(table) or table.device != positions.device:
             places = torch.arange(max(512, 2 * longest), device=positions.device)

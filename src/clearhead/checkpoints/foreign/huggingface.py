@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from safetensors.torch import save_file
 
@@ -12,6 +13,16 @@ from ...tokens import read_vocabulary
 from ..files import read_json, read_weights
 from ..parts import Parts, Provenance, filled
 from .weights import to_ours, to_theirs
+
+# What a config says of the file it came with, or in a newer way than we write it.
+OUTDATED = (
+    "auto_map",
+    "dtype",
+    "quantization_config",
+    "rope_parameters",
+    "torch_dtype",
+    "transformers_version",
+)
 
 
 def read_folder(folder: Path) -> Parts:
@@ -25,31 +36,44 @@ def read_folder(folder: Path) -> Parts:
     family, name = family_for(settings)
     architecture = family.read(settings, name)
     ours = to_ours(
-        read_weights(folder), family.weights(architecture, name), ignored=family.ignored
+        read_weights(folder),
+        family.weights(architecture, name),
+        ignored=family.ignored,
+        copies=family.copies,
+        elsewhere=family.elsewhere,
     )
     return Parts(
         network=filled(architecture, ours),
         architecture=architecture,
         vocabulary=read_vocabulary(folder),
-        provenance=Provenance(source=str(folder), family=family.name, published_as=name),
+        provenance=Provenance(
+            source=str(folder), family=family.name, published_as=name, settings=settings
+        ),
     )
 
 
 def write_folder(parts: Parts, folder: Path) -> None:
     """Write the model as a Hugging Face folder that its library opens."""
     family, name = _family_of(parts), parts.provenance.published_as
-    theirs = to_theirs(
-        parts.network.state_dict(), family.weights(parts.architecture, name)
-    )
+    theirs = to_theirs(parts.network.state_dict(), family.weights(parts.architecture, name))
     folder.mkdir(parents=True, exist_ok=True)
     save_file(theirs, folder / "model.safetensors", metadata={"format": "pt"})
-    settings = family.write(parts.architecture, name)
-    if isinstance(parts.architecture, EncoderDecoder):
-        settings.setdefault("is_encoder_decoder", True)
-    text = json.dumps(settings, indent=2, ensure_ascii=False)
+    text = json.dumps(_settings(parts, family), indent=2, ensure_ascii=False)
     (folder / "config.json").write_text(text + "\n", encoding="utf-8")
     if parts.vocabulary is not None:
         parts.vocabulary.save(folder)
+
+
+def _settings(parts: Parts, family: Family) -> dict[str, Any]:
+    """What a config says of this architecture, and what it said besides when it was read."""
+    kept = {key: value for key, value in parts.provenance.settings.items() if key not in OUTDATED}
+    settings = family.write(parts.architecture, parts.provenance.published_as)
+    if isinstance(parts.architecture, EncoderDecoder):
+        settings.setdefault("is_encoder_decoder", True)
+    names = kept.get("id2label")
+    if names and len(names) == len(settings.get("id2label", names)):
+        settings["id2label"] = names
+    return {**kept, **settings}
 
 
 def _family_of(parts: Parts) -> Family:

@@ -1,11 +1,28 @@
 """Every family we know: an explicit table. To add one: a file here and a line in it."""
 
 from ...foundation.errors import UnknownModelError, nearest
+from .bart import BART
 from .bert import BERT
+from .distilbert import DISTILBERT
+from .electra import ELECTRA
 from .family import Family, Settings
+from .gpt2 import GPT2
 from .llama import LLAMA
+from .marian import MARIAN
+from .roberta import ROBERTA
+from .t5 import T5
 
-FAMILIES: tuple[Family, ...] = (BERT, LLAMA)
+FAMILIES: tuple[Family, ...] = (
+    BERT,
+    GPT2,
+    LLAMA,
+    MARIAN,
+    T5,
+    BART,
+    ROBERTA,
+    DISTILBERT,
+    ELECTRA,
+)
 
 
 def family_for(settings: Settings) -> tuple[Family, str]:

@@ -172,7 +172,9 @@ def weights(architecture: Architecture, name: str) -> list[Weight]:
     if isinstance(architecture.output, Logits) and not architecture.output.tied:
         found.append(Weight("output.weight", ("lm_head.weight",)))
     for layer in range(architecture.stack.layers):
-        found += _block(f"stack.blocks.{layer}", f"{prefix}layers.{layer}", architecture.stack.layer)
+        found += _block(
+            f"stack.blocks.{layer}", f"{prefix}layers.{layer}", architecture.stack.layer
+        )
     return found
 
 
@@ -215,5 +217,6 @@ LLAMA = Family(
     read=read,
     write=write,
     weights=weights,
-    ignored=(r".*rotary_emb\.inv_freq", r"lm_head\.weight"),
+    ignored=(r".*rotary_emb\.inv_freq",),
+    copies=(("lm_head.weight", "input.words.weight"),),
 )
