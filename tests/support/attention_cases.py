@@ -23,6 +23,12 @@ from clearhead.attention import (
 from clearhead.attention.bias import Slopes, Table
 
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
+FLOATS = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+    "float64": torch.float64,
+}
 
 MakeMask = Callable[[str], Mask]
 MakeScores = Callable[[torch.Generator], Scores]
@@ -160,6 +166,7 @@ SIZES: dict[str, Case] = {
     ),
     "wide values": Case(value_width=24, mask=lambda device: Causal()),
     "narrow values": Case(width=32, mask=lambda device: Window(2, 2)),
+    "narrow heads": Case(width=8, value_width=8, mask=lambda device: Causal()),
     "odd widths": Case(width=19, value_width=19, mask=lambda device: Causal()),
     "batch of one": Case(batch=1, mask=lambda device: Causal()),
     "one token": Case(batch=1, queries=1, keys=1, mask=lambda device: Causal()),
@@ -272,7 +279,7 @@ CASES = MASKS | SIZES | SCORES
 
 
 def make_request(
-    case: str, *, dtype: torch.dtype = torch.float32, device: str = "cpu", trains: bool = False
+    case: str, *, dtype: str = "float32", device: str = "cpu", trains: bool = False
 ) -> Request:
     """The request of this case, the same numbers every time."""
     made, draw = CASES[case], torch.Generator().manual_seed(0)
@@ -289,7 +296,7 @@ def make_request(
         first=made.first,
     )
     cast = {
-        name: tensor.to(device=device, dtype=dtype).requires_grad_(trains)
+        name: tensor.to(device=device, dtype=FLOATS[dtype]).requires_grad_(trains)
         for name, tensor in leaves(request).items()
     }
     return with_leaves(request, cast)

@@ -272,3 +272,61 @@ PUBLISHED: list[Published] = [
     Published("T5ForConditionalGeneration", "T5Config", V11, "1.1 with tied scores"),
     Published("T5EncoderModel", "T5Config", V11, "1.1"),
 ]
+
+READERS = [case for case in PUBLISHED if not case.reads_two]
+TRANSLATORS = [case for case in PUBLISHED if case.reads_two]
+DECODERS = [case for case in PUBLISHED if case.decodes]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a model makes of a text: hidden vectors, scores of any kind, an encoder's memory."""
+
+    hidden: torch.Tensor
+    scores: torch.Tensor | None = None
+    memory: torch.Tensor | None = None
+
+
+def theirs_says(model: transformers.PreTrainedModel, **inputs: Any) -> Said:
+    """What `transformers` makes of it."""
+    with torch.no_grad():
+        found = model(**inputs, output_hidden_states=True)
+    states = found.get("decoder_hidden_states", found.get("hidden_states"))
+    scores = found.get("logits", found.get("pooler_output"))
+    return Said(states[-1], scores, found.get("encoder_last_hidden_state"))
+
+
+def ours_says(network: torch.nn.Module, *inputs: Any, **named: Any) -> Said:
+    """What we make of it. Scores of one label lose their last axis, as `transformers` has it."""
+    with torch.no_grad():
+        found = network(*inputs, **named)
+    possible = (found.logits_BTV, found.labels_BC, found.pooled_BM)
+    scores = next((each for each in possible if each is not None), None)
+    if scores is not None and scores.shape[-1] == 1:
+        scores = scores.squeeze(-1)
+    return Said(found.hidden_BTM, scores, found.memory_BSM)
+
+
+def text(seed: int, *shape: int) -> torch.Tensor:
+    """Ids drawn from a seed, none of them special, all within the smallest vocabulary."""
+    return torch.randint(4, 30, shape, generator=torch.Generator().manual_seed(seed))
+
+
+def padded(ids: torch.Tensor, lengths: tuple[int, ...], side: str, filler: int) -> torch.Tensor:
+    """The first tokens of each row, `lengths` of them, at the other side of the padding."""
+    found = torch.full_like(ids, filler)
+    for row, length in enumerate(lengths):
+        found[row, real(length, ids.shape[1], side)] = ids[row, :length]
+    return found
+
+
+def real(length: int, longest: int, side: str) -> slice:
+    """Where a text of this length stands in a row."""
+    return slice(longest - length, longest) if side == "left" else slice(0, length)
+
+
+def bounds(lengths: tuple[int, ...], longest: int, side: str, name: str = "") -> dict[str, Any]:
+    """Where texts begin or end, as our networks are told."""
+    if side == "left":
+        return {f"{name}starts_B": longest - torch.tensor(lengths)}
+    return {f"{name}lengths_B": torch.tensor(lengths)}

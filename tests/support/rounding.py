@@ -1,4 +1,4 @@
-"""How far honest rounding may take a kernel from the definition, pair by pair.
+"""How far honest rounding may take a kernel from the definition.
 
 `u` is the largest relative error of storing a number in the request's precision, `a` that of one
 step of a sum, which every kernel takes in float32 at least. A score that is off by e moves its
@@ -7,7 +7,6 @@ follows. Where a weight is nothing, so is what its error can do.
 """
 
 from dataclasses import dataclass
-from math import ceil
 
 import torch
 from torch import Tensor
@@ -15,12 +14,10 @@ from torch import Tensor
 from clearhead.attention import Request, reference
 from clearhead.attention.score_grids import additions
 
-ACCUMULATED = 128  # no kernel works on fewer rows at a time when it adds up a gradient in parts
-
 
 @dataclass(frozen=True, kw_only=True)
 class Rounding:
-    """What rounding may do: to each pair's weight (as a share of it), to each value, each lse."""
+    """What rounding may do at worst: to a pair's weight (a share of it), to a value, to an lse."""
 
     weight_BHTS: Tensor
     value_BHTE: Tensor
@@ -66,62 +63,46 @@ def forward_rounding(request: Request) -> Rounding:
     )
 
 
-def backward_rounding(request: Request, upstream_BHTE: Tensor) -> dict[str, Tensor]:
-    """The budget of every gradient, by leaf, for this gradient of the values."""
+def backward_rounding(request: Request, upstream_BHTE: Tensor) -> dict[str, float]:
+    """How long the error of each leaf's gradient may be, for this gradient of the values.
+
+    Roundings have independent signs, so their squares add up. There are eight on the way (weight,
+    value, g·v, the mean, the score's slope, its two factors, the sum), and a weight is off by what
+    its score was rounded by, twice.
+    """
     (u, a), heads = units(request), request.q_BHTD.shape[1]
-    groups, keys = request.k_BGSD.shape[1], request.keys
+    groups = request.k_BGSD.shape[1]
     true = reference.attend(request)
     assert true.weights_BHTS is not None
-    weights_BHTS = true.weights_BHTS.detach()
-    off_BHTS = forward_rounding(request).weight_BHTS
-    g_BHTE = upstream_BHTE.double().abs()
-    q_BHTD = request.q_BHTD.detach().double().abs()
-    k_BHSD, v_BHSE = spread(request.k_BGSD, heads), spread(request.v_BGSE, heads)
+    weights_BHTS, g_BHTE = true.weights_BHTS.detach(), upstream_BHTE.double()
+    q_BHTD, k_BGSD, v_BGSE = (
+        x.detach().double() for x in (request.q_BHTD, request.k_BGSD, request.v_BGSE)
+    )
+    k_BHSD, v_BHSE = (x.repeat_interleave(heads // groups, dim=1) for x in (k_BGSD, v_BGSE))
+    scores_BHTS = request.scale * q_BHTD @ k_BHSD.mT
+    bias = additions(request)
+    if bias is not None:
+        scores_BHTS = scores_BHTS + bias.detach()
+    rows = max(1, weights_BHTS[..., 0].numel() if request.keys else 1)
+    moved = 2 * (weights_BHTS * scores_BHTS.square()).sum().item() / rows
+    terms = sum(size**0.5 for size in (*scores_BHTS.shape[-2:], q_BHTD.shape[-1]))
+    relative = u * (8 + moved) ** 0.5 + a * terms
 
-    # ds = w (g·v − Σ w g·v): both terms, without their signs, and what rounding does to them
-    pull_BHTS = g_BHTE @ v_BHSE.mT
+    # ds = w (g·v − Σ w g·v), with the squares of its terms before they cancel
+    pull_BHTS = (g_BHTE @ v_BHSE.mT).square() + g_BHTE.square() @ v_BHSE.square().mT
     mean_BHT1 = (weights_BHTS * pull_BHTS).sum(-1, keepdim=True)
-    mean_off_BHT1 = (weights_BHTS * off_BHTS * pull_BHTS).sum(-1, keepdim=True)
-    slope_BHTS = weights_BHTS * (pull_BHTS + mean_BHT1)
-    share_BHTS = off_BHTS + 5 * u + (g_BHTE.shape[-1] + keys + 16) * a
-    slope_off_BHTS = slope_BHTS * share_BHTS + weights_BHTS * mean_off_BHT1
-
-    budgets = pair_budgets(request, slope_off_BHTS + slope_BHTS * slope_BHTS.numel() * a)
-    if request.scores.sinks is not None:
-        left_BHT1 = 1 - weights_BHTS.sum(-1, keepdim=True)
-        sink_BHT = (left_BHT1 * (mean_BHT1 * (share_BHTS.amax(-1, True) + 1e-6) + mean_off_BHT1))[
-            ..., 0
-        ]
-        budgets["sinks"] = sink_BHT.sum((0, 2)) + mean_BHT1.sum((0, 2, 3)) * mean_BHT1.numel() * a
-    if request.scores.softcap is not None:  # the cap's own slope is off by twice the score's error
-        slope_off_BHTS = slope_off_BHTS + slope_BHTS * 2 * off_BHTS / request.scores.softcap
-
-    parts = heads // groups + ceil(request.queries / ACCUMULATED)
-    more = (4 + parts) * u + (keys + request.queries + 8) * a
-    scale, slope_off_BHTS = abs(request.scale), slope_off_BHTS + more * slope_BHTS
-    weight_off_BHTS = weights_BHTS * (off_BHTS + more)
-    return budgets | {
-        "q": scale * slope_off_BHTS @ k_BHSD,
-        "k": gathered(scale * slope_off_BHTS.mT @ q_BHTD, groups),
-        "v": gathered(weight_off_BHTS.mT @ g_BHTE, groups),
+    slope_BHTS = weights_BHTS.square() * (pull_BHTS + mean_BHT1)
+    squares = {
+        "q": request.scale**2 * slope_BHTS @ k_BHSD.square(),
+        "k": request.scale**2 * slope_BHTS.mT @ q_BHTD.square(),
+        "v": weights_BHTS.square().mT @ g_BHTE.square(),
+        "bias": slope_BHTS,
+        "table": slope_BHTS,
+        "slopes": slope_BHTS * max(request.queries, request.keys) ** 2,
+        "sinks": (1 - weights_BHTS.sum(-1, keepdim=True)).square() * mean_BHT1,
     }
-
-
-def gathered(x_BHSD: Tensor, groups: int) -> Tensor:
-    """The sum over the query heads that share a key/value head."""
-    return x_BHSD.unflatten(1, (groups, -1)).sum(2)
-
-
-def pair_budgets(request: Request, off_BHTS: Tensor) -> dict[str, Tensor]:
-    """What an error of every pair's score gradient adds up to in the bias it came from."""
-    bias = request.scores.bias
-    if bias is None:
-        return {}
-    if isinstance(bias, Tensor):
-        return {"bias": off_BHTS.sum_to_size((1,) * (4 - bias.dim()) + bias.shape).view_as(bias)}
-    name, leaf = next(iter((n, x) for n, x in vars(bias).items() if isinstance(x, Tensor)))
-    with torch.enable_grad():
-        grid = additions(request)
-    assert grid is not None
-    (budget,) = torch.autograd.grad(grid.expand_as(off_BHTS), leaf, off_BHTS.to(grid.dtype))
-    return {name.split("_")[0]: budget.abs()}
+    summed = relative + a * slope_BHTS.numel() ** 0.5  # where every pair adds to a few numbers
+    return {
+        leaf: (relative if leaf in "qkv" else summed) * square.sum().sqrt().item()
+        for leaf, square in squares.items()
+    }

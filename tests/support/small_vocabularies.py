@@ -4,13 +4,16 @@ import io
 import json
 
 from sentencepiece import SentencePieceTrainer
-from tokenizers import ByteLevelBPETokenizer, BertWordPieceTokenizer
+from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
 
-TEXT = """The quick brown fox jumps over the lazy dog. Attention is all you need!
+TEXT = (
+    """The quick brown fox jumps over the lazy dog. Attention is all you need!
 Wednesday, 18 November 2026. We're happy; they're not. 12,345.67 euros, hello there
 我去银行申请贷款。 我坐在河边。 今天是2026年11月18日星期三。
 Hello world, hello   there! Ünïcödé ﬁne Ａｂｃ naïve café zebra quartz vow
-[CLS] and <s> are written like this: 🙂 👩‍👧 ok""".splitlines() * 20
+[CLS] and <s> are written like this: 🙂 👩‍👧 ok""".splitlines()
+    * 20
+)
 
 # What a vocabulary may be given: plain, spaces of all kinds, Chinese, emoji, accents, special
 # tokens written out, letters it never saw, nothing at all.
@@ -110,3 +113,9 @@ def spelled(model: bytes) -> list[str]:
 
     cutter = SentencePieceProcessor(model_proto=model)
     return [cutter.id_to_piece(number) for number in range(3, len(cutter))]
+
+
+def read(folder) -> dict[str, int]:
+    """The ids in a vocab.json."""
+    ids: dict[str, int] = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    return ids

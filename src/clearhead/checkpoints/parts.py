@@ -1,15 +1,16 @@
 """What a stored model comes apart into."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from ..foundation.errors import FileError
 from ..models import Architecture, EncoderDecoderNetwork, Network, build
-from ..tokens import Vocabulary
+from ..tokens import Preparation, Vocabulary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,17 +31,21 @@ class Provenance:
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """A stored model, loaded: the network, what it is made of, its vocabulary, where it is from."""
+    """A stored model, loaded: the network, what it is made of, its vocabulary, where it is from.
+
+    `preparation` turns pictures or sound into what the network takes, where that is known.
+    """
 
     network: Network
     architecture: Architecture
     vocabulary: Vocabulary | None
     provenance: Provenance
+    preparation: Preparation | None = None
 
 
 def filled(architecture: Architecture, weights: Mapping[str, Tensor]) -> Network:
     """The network with these weights, in float32, ready to run (dropout off)."""
-    with torch.device("meta"):
+    with torch.device("meta"), Unfilled():
         network = build(architecture)
     _check_sizes(network, weights)
     network.load_state_dict(weights, strict=False, assign=True)
@@ -57,7 +62,29 @@ def filled(architecture: Architecture, weights: Mapping[str, Tensor]) -> Network
     return network.float().eval()
 
 
+class Unfilled(TorchFunctionMode):
+    """Leaves fresh weights as they are: drawing them, even without memory, loads half of torch."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        given = kwargs or {}
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)
+
+
 def _check_sizes(network: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    spare = sorted(weights.keys() - network.state_dict().keys())
+    if spare:
+        raise FileError(
+            f"The weights hold {', '.join(spare[:5])}, for which the config has no place: config "
+            "and weights do not belong together."
+        )
     for name, parameter in network.named_parameters():
         if name in weights and weights[name].shape != parameter.shape:
             raise FileError(

@@ -50,10 +50,12 @@ class Residual(nn.Module):
     def forward(
         self, x_BTM: Float[Tensor, "b t m"], half: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "b t m"]:
+        after_BTM: Tensor
         if self.before:
-            return x_BTM + self.dropout(half(self.norm(x_BTM)))
-        normed: Tensor = self.norm(x_BTM + self.dropout(half(x_BTM)))
-        return normed
+            after_BTM = x_BTM + self.dropout(half(self.norm(x_BTM)))
+        else:
+            after_BTM = self.norm(x_BTM + self.dropout(half(x_BTM)))
+        return after_BTM
 
 
 @dataclass(frozen=True)
@@ -91,5 +93,5 @@ class Block(nn.Module):
         x_BTM = self.attention_residual(x_BTM, lambda x: self.attention(x, scene, cache))
         if memory is not None:
             x_BTM = self.cross_residual(x_BTM, lambda x: self.cross(x, memory.held, memory.mask))
-        x_BTM = self.feed_forward_residual(x_BTM, self.feed_forward)
-        return x_BTM
+        after_BTM: Tensor = self.feed_forward_residual(x_BTM, self.feed_forward)
+        return after_BTM

@@ -1,7 +1,9 @@
 """The feed-forward half of a block: every position by itself, wide in the middle.
 
-    plain   output(bend(inputs(x)))                ReLU, GELU
-    gated   output(bend(gate(x)) * inputs(x))      SwiGLU, GeGLU (Shazeer 2020)
+plain   output(bend(inputs(x)))                ReLU, GELU
+gated   output(bend(gate(x)) * inputs(x))      SwiGLU, GeGLU (Shazeer 2020)
+
+Dropout stands before `output`.
 """
 
 from dataclasses import dataclass
@@ -33,11 +35,12 @@ class Plain(nn.Module):
         self.output = nn.Linear(spec.width, width, bias=spec.bias)
 
     def forward(self, x_BTM: Float[Tensor, "*b m"]) -> Float[Tensor, "*b m"]:
-        return self.output(self.dropout(self.bend(self.inputs(x_BTM))))
+        output_BTM: Tensor = self.output(self.dropout(self.bend(self.inputs(x_BTM))))
+        return output_BTM
 
 
 class Gated(nn.Module):
-    """Two widenings at once (one matrix: gate rows first), one bent and multiplied with the other."""
+    """Two widenings at once (one matrix, gate first), one bent and multiplied with the other."""
 
     def __init__(self, spec: FeedForward, width: int, dropout: float) -> None:
         super().__init__()
@@ -48,7 +51,8 @@ class Gated(nn.Module):
 
     def forward(self, x_BTM: Float[Tensor, "*b m"]) -> Float[Tensor, "*b m"]:
         gate_BTF, inputs_BTF = self.inputs(x_BTM).chunk(2, dim=-1)
-        return self.output(self.dropout(self.bend(gate_BTF) * inputs_BTF))
+        output_BTM: Tensor = self.output(self.dropout(self.bend(gate_BTF) * inputs_BTF))
+        return output_BTM
 
 
 def build_feed_forward(spec: FeedForward, width: int, *, dropout: float = 0.0) -> nn.Module:

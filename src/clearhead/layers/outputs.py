@@ -74,7 +74,7 @@ class LogitOutput(nn.Module):
         self.bias = nn.Parameter(torch.zeros(spec.vocabulary)) if spec.bias else None
 
     def forward(
-        self, hidden_BTM: Float[Tensor, "b t m"], words_VM: Float[Tensor, "v m"]
+        self, hidden_BTM: Float[Tensor, "b t m"], words_VM: Float[Tensor, "words e"]
     ) -> Float[Tensor, "b t v"]:
         if self.spec.scale != 1.0:
             hidden_BTM = hidden_BTM * self.spec.scale

@@ -1,6 +1,7 @@
 """Token ids to vectors: embedding (perhaps × √width), positions, segment types, norm."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -9,7 +10,7 @@ from torch import Tensor, nn
 from ..attention.positions import Learned, Sinusoidal
 from ..attention.positions.learned import Table
 from ..attention.positions.sinusoidal import Waves
-from ..foundation.errors import InputError
+from ..foundation.errors import ConfigError, InputError
 from .norm import Norm, build_norm
 
 
@@ -24,6 +25,7 @@ class Words:
         types: How many segment types there are; 0 for none.
     """
 
+    kind: Literal["words"] = "words"
     vocabulary: int
     width: int
     scale: float = 1.0
@@ -31,6 +33,16 @@ class Words:
     types: int = 0
     norm: Norm | None = None
     dropout: float = 0.0
+
+
+def check_tied(words: Words, vocabulary: int, width: int) -> None:
+    """Refuse scores of `vocabulary` words from vectors `width` wide by other embeddings."""
+    if (words.vocabulary, words.width) != (vocabulary, width):
+        raise ConfigError(
+            f"The output scores {vocabulary} words from vectors {width} wide by the input's "
+            f"embeddings, which are {words.vocabulary} words {words.width} wide: give both the "
+            "same sizes, or the output weights of its own."
+        )
 
 
 class WordInput(nn.Module):
@@ -42,6 +54,9 @@ class WordInput(nn.Module):
         self.words = nn.Embedding(spec.vocabulary, spec.width)
         self.positions = _build_positions(spec)
         self.types = nn.Embedding(spec.types, spec.width) if spec.types else None
+        for table in (self.words, self.types):
+            if table is not None:  # × √width this is of size 1, and so are scores made with it
+                nn.init.normal_(table.weight, std=spec.width**-0.5)
         self.norm = build_norm(spec.norm, spec.width) if spec.norm else None
         self.dropout = nn.Dropout(spec.dropout)
         self.project = nn.Linear(spec.width, width) if spec.width != width else None
@@ -70,20 +85,32 @@ class WordInput(nn.Module):
         return x_BTM if self.project is None else self.project(x_BTM)
 
     def _check(self, ids_BT: Tensor, types_BT: Tensor | None) -> None:
-        """Refuse ids without an embedding. Looked at on the CPU alone: a GPU would have to wait."""
+        """Refuse ids and types without an embedding."""
         if types_BT is not None and self.types is None:
             raise InputError(
                 "Segment types were given and this model has none: leave types_BT out."
             )
-        if torch.compiler.is_compiling() or ids_BT.device.type != "cpu" or not ids_BT.numel():
-            return
-        low, high = (int(end) for end in ids_BT.aminmax())
-        if low < 0 or high >= self.spec.vocabulary:
+        vocabulary, types = self.spec.vocabulary, self.spec.types
+        outside = _outside(ids_BT, vocabulary)
+        if outside is not None:
             raise InputError(
-                f"Id {low if low < 0 else high} is outside the vocabulary of "
-                f"{self.spec.vocabulary}: ids go from 0 to {self.spec.vocabulary - 1}. Use the "
-                "tokenizer that belongs to this model."
+                f"Id {outside} is outside the vocabulary of {vocabulary}: ids go from 0 to "
+                f"{vocabulary - 1}. Use the tokenizer that belongs to this model."
             )
+        outside = None if types_BT is None else _outside(types_BT, types)
+        if outside is not None:
+            raise InputError(
+                f"Segment type {outside} is not one of this model's {types}: types go from 0 to "
+                f"{types - 1}."
+            )
+
+
+def _outside(ids_BT: Tensor, count: int) -> int | None:
+    """An id that is not below `count`. Looked for on the CPU alone: a GPU would have to wait."""
+    if torch.compiler.is_compiling() or ids_BT.device.type != "cpu" or not ids_BT.numel():
+        return None
+    low, high = (int(end) for end in ids_BT.aminmax())
+    return low if low < 0 else high if high >= count else None
 
 
 def _build_positions(spec: Words) -> nn.Module | None:

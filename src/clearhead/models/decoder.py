@@ -1,5 +1,6 @@
-"""The decoder skeleton: every token sees those before it. GPT-2, Llama, and the second half of
-translators, which also read the encoder's memory.
+"""The decoder skeleton: every token sees those before it.
+
+GPT-2, Llama, and the second half of translators, which also reads the encoder's memory.
 """
 
 from collections.abc import Sequence
@@ -9,10 +10,12 @@ from typing import Literal
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ..attention import Documents, Mask
+from ..attention import Documents, Everything, Mask
 from ..attention.caches import Cache, Growing, Held, Rolling, Static
+from ..foundation.errors import InputError
 from ..layers import LabelOutput, Labels, LogitOutput, Logits, WordInput, Words
 from ..layers.block import Memory
+from ..layers.words import check_tied
 from .places import places, who_may_look
 from .result import Result
 from .stack import BlockStack, Stack
@@ -26,6 +29,10 @@ class Decoder:
     input: Words
     stack: Stack
     output: Logits | Labels | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.output, Logits) and self.output.tied:
+            check_tied(self.input, self.output.vocabulary, self.stack.width)
 
 
 @dataclass
@@ -46,7 +53,7 @@ class DecoderNetwork(nn.Module):
 
     def __init__(self, spec: Decoder, *, reads_memory: bool = False) -> None:
         super().__init__()
-        self.spec = spec
+        self.spec, self.reads_memory = spec, reads_memory
         self.input = WordInput(spec.input, spec.stack.width)
         self.stack = BlockStack(
             spec.stack, name="decoder", both_sides=False, reads_memory=reads_memory
@@ -57,9 +64,7 @@ class DecoderNetwork(nn.Module):
         elif isinstance(spec.output, Labels):
             self.output = LabelOutput(spec.output, spec.stack.width)
 
-    def past(
-        self, cache: Literal["growing", "static"] = "growing", *, capacity: int = 0
-    ) -> Past:
+    def past(self, cache: Literal["growing", "static"] = "growing", *, capacity: int = 0) -> Past:
         """An empty past. Layers with a window roll; `static` lays out `capacity` positions."""
         caches: list[Cache] = []
         for layer in range(self.spec.stack.layers):
@@ -70,7 +75,7 @@ class DecoderNetwork(nn.Module):
                 caches.append(Static(capacity) if cache == "static" else Growing())
         return Past(caches)
 
-    def forward(
+    def forward(  # noqa: PLR0913 - every kind of place a token can have
         self,
         ids_BT: Int[Tensor, "b t"],
         *,
@@ -78,7 +83,7 @@ class DecoderNetwork(nn.Module):
         starts_B: Int[Tensor, " b"] | None = None,
         types_BT: Int[Tensor, "b t"] | None = None,
         positions_BT: Int[Tensor, "b t"] | None = None,
-        documents_BT: Int[Tensor, "b t"] | Documents | None = None,
+        documents_BT: Int[Tensor, "b past_t"] | Documents | None = None,
         past: Past | None = None,
         memory_BSM: Float[Tensor, "b s m"] | None = None,
         memory_mask: Mask | None = None,
@@ -89,8 +94,11 @@ class DecoderNetwork(nn.Module):
             lengths_B: Where each example ends; what stands behind is padding.
             starts_B: Where each example begins; what stands before is padding.
             positions_BT: Where each token stands. Counted from its start when left out.
-            documents_BT: Which document each token belongs to, when several share a row.
+            documents_BT: Which document each token belongs to, when several share a row; those of
+                the past included.
             past: What went before; the tokens given now are added to it.
+            memory_BSM: What an encoder made, for a decoder that reads one.
+            memory_mask: Who may look at what of it. All at all when left out.
         """
         where = places(
             ids_BT,
@@ -113,16 +121,22 @@ class DecoderNetwork(nn.Module):
             logits_BTV = self.output(hidden_BTM, self.input.words.weight)
             return Result(hidden_BTM=hidden_BTM, logits_BTV=logits_BTV)
         if isinstance(self.output, LabelOutput):
-            return Result(hidden_BTM=hidden_BTM, labels_BC=self.output(hidden_BTM))
+            return Result(hidden_BTM=hidden_BTM, labels_BC=self.output(hidden_BTM, starts_B))
         return Result(hidden_BTM=hidden_BTM)
 
     def _memories(
         self, memory_BSM: Tensor | None, mask: Mask | None, past: Past | None
     ) -> list[Memory] | None:
         """Every layer's keys and values of the memory, worked out at the first step."""
-        if memory_BSM is None or mask is None:
+        if (memory_BSM is not None) != self.reads_memory:
+            raise InputError(
+                "This decoder reads an encoder's memory and none was given: add memory_BSM."
+                if self.reads_memory
+                else "A memory was given and this decoder reads none: leave memory_BSM out."
+            )
+        if memory_BSM is None:
             return None
         held = past.memories if past is not None else []
         if not held:
-            held.extend(block.cross.remember(memory_BSM) for block in self.stack.blocks)
-        return [Memory(each, mask) for each in held]
+            held.extend(self.stack.remember(memory_BSM))
+        return [Memory(each, Everything() if mask is None else mask) for each in held]

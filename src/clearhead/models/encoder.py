@@ -1,4 +1,7 @@
-"""The encoder skeleton: everything sees everything. BERT, ViT, and the first half of translators."""
+"""The encoder skeleton: everything sees everything.
+
+BERT, ViT, and the first half of translators.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ..attention import Documents
+from ..foundation.errors import ConfigError
 from ..layers import (
     FrameInput,
     Frames,
@@ -18,9 +22,12 @@ from ..layers import (
     PatchInput,
     Pooled,
     PooledOutput,
+    Taught,
+    TaughtOutput,
     WordInput,
     Words,
 )
+from ..layers.words import check_tied
 from .places import Places, places, who_may_look
 from .result import Result
 from .stack import BlockStack, Stack
@@ -33,7 +40,17 @@ class Encoder:
     kind: Literal["encoder"] = "encoder"
     input: Words | Patches | Frames
     stack: Stack
-    output: Masked | Labels | Pooled | None = None
+    output: Masked | Labels | Taught | Pooled | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.output, Masked):
+            return
+        if not isinstance(self.input, Words):
+            raise ConfigError(
+                f"Masked words are scored by the embeddings of words, and the input is "
+                f"{self.input.kind}: leave the output out, or give labels or pooled."
+            )
+        check_tied(self.input, self.output.vocabulary, self.output.width)
 
 
 class EncoderNetwork(nn.Module):
@@ -59,7 +76,7 @@ class EncoderNetwork(nn.Module):
         """Encode ids [B, T], pictures [B, C, Y, X] or spectrograms [B, C, T].
 
         Args:
-            lengths_B: Where each example ends; what stands behind is padding.
+            lengths_B: Where each example ends, counted in tokens; what stands behind is padding.
             starts_B: Where each example begins; what stands before is padding.
             positions_BT: Where each token stands. Counted from its start when left out.
             documents_BT: Which document each token belongs to, when several share a row.
@@ -90,6 +107,8 @@ class EncoderNetwork(nn.Module):
             return Result(hidden_BTM=hidden_BTM, logits_BTV=logits)
         if isinstance(self.output, LabelOutput):
             return Result(hidden_BTM=hidden_BTM, labels_BC=self.output(hidden_BTM, starts_B))
+        if isinstance(self.output, TaughtOutput):
+            return Result(hidden_BTM=hidden_BTM, labels_BC=self.output(hidden_BTM))
         if isinstance(self.output, PooledOutput):
             return Result(hidden_BTM=hidden_BTM, pooled_BM=self.output(hidden_BTM, starts_B))
         return Result(hidden_BTM=hidden_BTM)
@@ -114,6 +133,8 @@ def _build_output(spec: Encoder) -> nn.Module | None:
         return MaskedOutput(spec.output, width)
     if isinstance(spec.output, Labels):
         return LabelOutput(spec.output, width)
+    if isinstance(spec.output, Taught):
+        return TaughtOutput(spec.output, width)
     if isinstance(spec.output, Pooled):
         return PooledOutput(spec.output, width)
     return None

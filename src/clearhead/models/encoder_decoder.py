@@ -1,5 +1,6 @@
-"""The encoder-decoder skeleton: a decoder that reads an encoder's memory. The paper's Transformer,
-Marian, BART, T5, Whisper.
+"""The encoder-decoder skeleton: a decoder that reads an encoder's memory.
+
+The paper's Transformer, Marian, BART, T5, Whisper.
 """
 
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ..attention import Documents, Mask
-from ..layers import WordInput
+from ..foundation.errors import ConfigError, InputError
+from ..layers import WordInput, Words
 from .decoder import Decoder, DecoderNetwork, Past
 from .encoder import Encoder, EncoderNetwork
 from .places import who_may_look
@@ -28,6 +30,24 @@ class EncoderDecoder:
     encoder: Encoder
     decoder: Decoder
     shared_words: bool = False
+
+    def __post_init__(self) -> None:
+        encoder, decoder = self.encoder, self.decoder
+        if encoder.stack.width != decoder.stack.width:
+            raise ConfigError(
+                f"The encoder is {encoder.stack.width} wide and the decoder that reads it "
+                f"{decoder.stack.width}: give both the same width."
+            )
+        ours = decoder.input
+        theirs = encoder.input if isinstance(encoder.input, Words) else None
+        if self.shared_words and (
+            theirs is None or (theirs.vocabulary, theirs.width) != (ours.vocabulary, ours.width)
+        ):
+            given = f"{theirs.vocabulary} × {theirs.width}" if theirs else encoder.input.kind
+            raise ConfigError(
+                f"Both sides are to share one table of words: the decoder's is {ours.vocabulary} × "
+                f"{ours.width} and the encoder's {given}. Make them alike, or do not share."
+            )
 
 
 class EncoderDecoderNetwork(nn.Module):
@@ -49,7 +69,7 @@ class EncoderDecoderNetwork(nn.Module):
         """An empty past for the decoder."""
         return self.decoder.past(cache, capacity=capacity)
 
-    def forward(
+    def forward(  # noqa: PLR0913 - every kind of place a token can have
         self,
         source: Int[Tensor, "b s"] | Float[Tensor, "b c *yx"],
         target_ids_BT: Int[Tensor, "b t"],
@@ -108,6 +128,11 @@ def _memory_mask(
     target_documents: Tensor | None,
 ) -> Mask:
     documents = None
+    if (source_documents is None) != (target_documents is None):
+        raise InputError(
+            "Document numbers were given for the source or the target alone: give both, so that "
+            "each target reads its own source."
+        )
     if source_documents is not None and target_documents is not None:
         documents = Documents(columns_BS=source_documents, rows_BT=target_documents)
     return who_may_look(

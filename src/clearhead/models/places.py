@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ..attention import Causal, Documents, Everything, Mask, Padding
 from ..attention.masks import Once
+from ..foundation.errors import InputError, ShapeError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,23 +29,41 @@ def places(
     positions_BT: Tensor | None,
     documents_BT: Tensor | Documents | None,
 ) -> Places:
-    """The positions given; or counted from each example's start, anew in every document."""
+    """The positions given; or counted from each example's start, anew in every document.
+
+    Documents are told for every token up to now, those of earlier steps included.
+    """
     longest = past + ids_BT.shape[1]
     if positions_BT is not None:
-        if not torch.compiler.is_compiling() and positions_BT.numel():
-            longest = int(positions_BT.max()) + 1
-        return Places(positions=positions_BT, longest=longest)
+        return _given(positions_BT, longest)
     count_T = torch.arange(past, longest, device=ids_BT.device)
+    begins = None if starts_B is None else starts_B[:, None]
     if documents_BT is not None:
         ids = documents_BT.columns_BS if isinstance(documents_BT, Documents) else documents_BT
-        return Places(positions=count_T - _document_starts(ids, count_T), longest=longest)
-    if starts_B is not None:
-        return Places(positions=(count_T - starts_B[:, None]).clamp(min=0), longest=longest)
-    return Places(positions=count_T, longest=longest)
+        document_BT = _document_starts(ids, torch.arange(longest, device=ids_BT.device))[:, past:]
+        begins = document_BT if begins is None else torch.maximum(begins, document_BT)
+    if begins is None:
+        return Places(positions=count_T, longest=longest)
+    return Places(positions=(count_T - begins).clamp(min=0), longest=longest)
+
+
+def _given(positions_BT: Tensor, longest: int) -> Places:
+    """Positions somebody else has counted, which are taken to stay below `longest` unseen."""
+    if torch.compiler.is_compiling() or not positions_BT.numel():
+        return Places(positions=positions_BT, longest=longest)
+    low, high = (int(end) for end in positions_BT.aminmax())
+    if low < 0:
+        raise InputError(f"A token was given position {low}: positions count from 0.")
+    return Places(positions=positions_BT, longest=high + 1)
 
 
 def _document_starts(documents_BT: Tensor, count_T: Tensor) -> Tensor:
-    """For every token, where its document begins."""
+    """For every token up to now, where its document begins."""
+    if documents_BT.shape[1] != len(count_T):
+        raise ShapeError(
+            f"There are {documents_BT.shape[1]} document numbers for {len(count_T)} tokens, those "
+            "of earlier steps included: give one a token."
+        )
     new_BT = torch.ones_like(documents_BT, dtype=torch.bool)
     new_BT[:, 1:] = documents_BT[:, 1:] != documents_BT[:, :-1]
     return torch.where(new_BT, count_T, 0).cummax(dim=1).values

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from jaxtyping import Float
@@ -9,7 +10,7 @@ from torch import Tensor, nn
 
 from ..attention import Bias, Mask, Scene, Window
 from ..attention.bias import Slopes
-from ..attention.caches import Cache
+from ..attention.caches import Cache, Held
 from ..attention.masks import Once
 from ..attention.positions import Alibi, Buckets, Rotary, Turn
 from ..attention.positions.alibi import slopes
@@ -84,6 +85,10 @@ class BlockStack(nn.Module):
             )
         return x_BTM if self.final_norm is None else self.final_norm(x_BTM)
 
+    def remember(self, memory_BSM: Float[Tensor, "b s m"]) -> list[Held]:
+        """Every block's keys and values of a memory."""
+        return [cast(Block, block).cross.remember(memory_BSM) for block in self.blocks]
+
     def _scenes(self, mask: Mask, places: Places, x_BTM: Tensor) -> tuple[Scene, Scene]:
         """What layers without and with the window share."""
         turn, bias = self._turn(places, x_BTM), self._bias(x_BTM)
@@ -104,7 +109,8 @@ class BlockStack(nn.Module):
 
     def _bias(self, x_BTM: Tensor) -> Bias | None:
         if self.distances is not None:
-            return self.distances()
+            table: Bias = self.distances()
+            return table
         if not isinstance(self.spec.positions, Alibi):
             return None
         if self.constants is None or self.constants.device != x_BTM.device:

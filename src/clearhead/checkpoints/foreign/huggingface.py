@@ -1,16 +1,16 @@
 """Hugging Face folders: config.json, safetensors (whole or sharded) or .bin, tokenizer files."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from safetensors.torch import save_file
 
 from ...foundation.errors import CannotError, FileError
+from ...foundation.json_file import read_json, write_json
 from ...models import EncoderDecoder
 from ...models.families import FAMILIES, Family, family_for
-from ...tokens import read_vocabulary
-from ..files import read_json, read_weights
+from ...tokens import read_preparation, read_vocabulary
+from ..files import read_weights
 from ..parts import Parts, Provenance, filled
 from .weights import to_ours, to_theirs
 
@@ -46,6 +46,7 @@ def read_folder(folder: Path) -> Parts:
         network=filled(architecture, ours),
         architecture=architecture,
         vocabulary=read_vocabulary(folder),
+        preparation=read_preparation(folder),
         provenance=Provenance(
             source=str(folder), family=family.name, published_as=name, settings=settings
         ),
@@ -58,10 +59,11 @@ def write_folder(parts: Parts, folder: Path) -> None:
     theirs = to_theirs(parts.network.state_dict(), family.weights(parts.architecture, name))
     folder.mkdir(parents=True, exist_ok=True)
     save_file(theirs, folder / "model.safetensors", metadata={"format": "pt"})
-    text = json.dumps(_settings(parts, family), indent=2, ensure_ascii=False)
-    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+    write_json(folder / "config.json", _settings(parts, family))
     if parts.vocabulary is not None:
         parts.vocabulary.save(folder)
+    if parts.preparation is not None:
+        parts.preparation.save(folder)
 
 
 def _settings(parts: Parts, family: Family) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 
 import torch
 from torch import Tensor
@@ -40,19 +40,21 @@ def to_ours(
             f"The weights hold {listed(strange)}, for which this architecture has no place. The "
             "config and the weights do not belong together."
         )
-    times = Counter(stored.values())  # one that stands in for several is theirs no longer: copy it
-    known = {
-        name: theirs[place].clone() if times[place] > 1 else theirs[place]
-        for name, place in stored.items()
-    }
-    ours = {weight.ours: _joined(weight, known) for weight in names}
+    times = Counter(stored.values())
+
+    def fetch(name: str) -> Tensor:
+        # One that stands in for several is theirs no longer: copy it.
+        tensor = theirs[stored[name]]
+        return tensor.clone() if times[stored[name]] > 1 else tensor
+
+    ours = {weight.ours: _joined(weight, fetch) for weight in names}
     for name, original in copies:
         if name in spare and original in ours:
             _check_copy(theirs[name], ours[original], name)
     return ours
 
 
-def _stored(name: str, theirs: Mapping[str, Tensor], elsewhere: tuple[tuple[str, str], ...]) -> str:
+def _stored(name: str, theirs: Container[str], elsewhere: tuple[tuple[str, str], ...]) -> str:
     """The name under which a weight is found: its own, or the first of the others that is there."""
     possible = [name]
     for pattern, other in elsewhere:
@@ -69,18 +71,19 @@ def _check_copy(copy: Tensor, original: Tensor, name: str) -> None:
         )
 
 
-def _joined(weight: Weight, theirs: Mapping[str, Tensor]) -> Tensor:
+def _joined(weight: Weight, fetch: Callable[[str], Tensor]) -> Tensor:
     if len(weight.theirs) == 1 and weight.theirs[0] is not None:
-        tensor = theirs[weight.theirs[0]]
+        tensor = fetch(weight.theirs[0])
         if weight.row:
             return tensor.flatten()
         return tensor.t().contiguous() if weight.turned else tensor
-    known = next(theirs[name] for name in weight.theirs if name is not None)
+    found = [None if name is None else fetch(name) for name in weight.theirs]
+    known = next(tensor for tensor in found if tensor is not None)
     parts = []
-    for name, size in zip(weight.theirs, weight.sizes, strict=True):
+    for part, size in zip(found, weight.sizes, strict=True):
         shape = list(known.shape)
         shape[weight.axis] = size
-        parts.append(known.new_zeros(shape) if name is None else theirs[name])
+        parts.append(known.new_zeros(shape) if part is None else part)
     return torch.cat(parts, dim=weight.axis)
 
 

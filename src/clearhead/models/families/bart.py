@@ -15,7 +15,8 @@ from ..decoder import Decoder
 from ..encoder import Encoder
 from ..encoder_decoder import EncoderDecoder
 from ..stack import Stack
-from .family import THEIR_ACTIVATIONS, Family, Settings, Weight, activation, joined, same, want
+from .family import THEIR_ACTIVATIONS as THEIRS
+from .family import Family, Settings, Weight, activation, joined, only, same, want
 
 CLASSES = ("BartForConditionalGeneration", "BartModel")
 SIDES = ("encoder", "decoder")
@@ -25,6 +26,7 @@ NORM = Norm(epsilon=1e-5)  # no setting: torch's default
 
 def read(settings: Settings, name: str) -> EncoderDecoder:
     """What a config.json of BART's describes."""
+    only(settings, normalize_before=False, normalize_embedding=True, add_final_layer_norm=False)
     words = Words(
         vocabulary=want(settings, "vocab_size"),
         width=want(settings, "d_model"),
@@ -89,15 +91,13 @@ def write(architecture: Architecture, name: str) -> dict[str, Any]:
 def their_settings(architecture: EncoderDecoder) -> dict[str, Any]:
     """The settings BART and Marian share."""
     words, layer = architecture.decoder.input, architecture.decoder.stack.layer
-    output = architecture.decoder.output
+    output, tied = architecture.decoder.output, architecture.shared_words
     found = {
         "d_model": words.width,
         "vocab_size": words.vocabulary,
         "scale_embedding": words.scale != 1.0,
-        "tie_word_embeddings": output.tied
-        if isinstance(output, Logits)
-        else architecture.shared_words,
-        "activation_function": THEIR_ACTIVATIONS[layer.feed_forward.activation],
+        "tie_word_embeddings": output.tied if isinstance(output, Logits) else tied,
+        "activation_function": THEIRS[layer.feed_forward.activation],
         "dropout": layer.dropout,
         "attention_dropout": layer.attention_dropout,
         "activation_dropout": layer.middle_dropout,
@@ -111,10 +111,7 @@ def their_settings(architecture: EncoderDecoder) -> dict[str, Any]:
 
 
 def _stacks(architecture: EncoderDecoder) -> list[tuple[str, Stack]]:
-    return [
-        ("encoder", architecture.encoder.stack),
-        ("decoder", architecture.decoder.stack),
-    ]
+    return [("encoder", architecture.encoder.stack), ("decoder", architecture.decoder.stack)]
 
 
 def weights(architecture: Architecture, name: str) -> list[Weight]:

@@ -151,13 +151,9 @@ def inner_weights(architecture: Architecture, prefix: str) -> list[Weight]:
 
 
 def _block(ours: str, theirs: str, width: int) -> list[Weight]:
-    parts = ("query", "key", "value")
+    parts = tuple(f"{theirs}.attention.self.{part}" for part in ("query", "key", "value"))
     return [
-        *joined(
-            f"{ours}.attention.inputs",
-            tuple(f"{theirs}.attention.self.{part}" for part in parts),
-            (width, width, width),
-        ),
+        *joined(f"{ours}.attention.inputs", parts, (width, width, width)),
         *same(f"{ours}.attention.output", f"{theirs}.attention.output.dense"),
         *same(f"{ours}.attention_residual.norm", f"{theirs}.attention.output.LayerNorm"),
         *same(f"{ours}.feed_forward.inputs", f"{theirs}.intermediate.dense"),

@@ -11,6 +11,8 @@ from .llama import LLAMA
 from .marian import MARIAN
 from .roberta import ROBERTA
 from .t5 import T5
+from .vit import DEIT, VIT
+from .whisper import WHISPER
 
 FAMILIES: tuple[Family, ...] = (
     BERT,
@@ -22,6 +24,9 @@ FAMILIES: tuple[Family, ...] = (
     ROBERTA,
     DISTILBERT,
     ELECTRA,
+    VIT,
+    DEIT,
+    WHISPER,
 )
 
 

@@ -101,8 +101,9 @@ def only(settings: Settings, **known: Any) -> None:
     for key, value in known.items():
         if settings.get(key, value) != value:
             raise CannotError(
-                f"The config sets {key} to {settings[key]!r}. A "
-                f"{settings.get('model_type', 'model')} is only known here with {key} {value!r}."
+                f"The config sets {key} to {settings[key]!r}, and a "
+                f"{settings.get('model_type', 'model')} is only known here with {value!r}: what "
+                "it would say here would be wrong. Use the library it was published with."
             )
 
 
@@ -124,12 +125,14 @@ ACTIVATIONS: dict[str, Activation] = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "silu": "silu",
     "swish": "silu",
+    "tanh": "tanh",
 }
 THEIR_ACTIVATIONS: dict[Activation, str] = {
     "relu": "relu",
     "gelu": "gelu",
     "gelu_tanh": "gelu_new",
     "silu": "silu",
+    "tanh": "tanh",
 }
 
 

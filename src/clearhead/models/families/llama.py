@@ -77,12 +77,13 @@ def _kind(name: str) -> str:
 
 def _window(settings: Settings, kind: str, layers: int) -> tuple[int | None, int]:
     """The window and the first layer that has it."""
-    window = settings.get("sliding_window")
     if kind == "mistral":
-        return window, 0
+        return settings.get("sliding_window", 4096), 0
     if kind == "llama" or not settings.get("use_sliding_window", False):
         return None, 0
-    return window, min(first_of(settings, "max_window_layers", default=28), layers)
+    return settings.get("sliding_window", 4096), min(
+        first_of(settings, "max_window_layers", default=28), layers
+    )
 
 
 def _rotary(settings: Settings) -> Rotary:

@@ -25,11 +25,8 @@ ONLY = ("weight",)  # no bias anywhere
 def read(settings: Settings, name: str) -> Encoder | EncoderDecoder:
     """What a config.json of T5's describes."""
     width, layers = want(settings, "d_model"), want(settings, "num_layers")
-    words = Words(
-        vocabulary=want(settings, "vocab_size"),
-        width=width,
-        dropout=settings.get("dropout_rate", 0.1),
-    )
+    dropout = settings.get("dropout_rate", 0.1)
+    words = Words(vocabulary=want(settings, "vocab_size"), width=width, dropout=dropout)
     encoder = Encoder(input=words, stack=_stack(settings, layers))
     if name == "T5EncoderModel":
         return encoder
@@ -99,9 +96,8 @@ def write(architecture: Architecture, name: str) -> dict[str, Any]:
     assert isinstance(encoder.input, Words)
     stack, layer = encoder.stack, encoder.stack.layer
     assert isinstance(stack.positions, Buckets)
-    gate = "gated-" if layer.feed_forward.gated else ""
-    output = whole.decoder.output if whole else None
-    scores = output if isinstance(output, Logits) else None
+    form = THEIRS[layer.feed_forward.activation]
+    gated = f"gated-{form.removesuffix('_new')}" if layer.feed_forward.gated else form
     return {
         "model_type": "t5",
         "architectures": [name],
@@ -110,41 +106,46 @@ def write(architecture: Architecture, name: str) -> dict[str, Any]:
         "d_ff": layer.feed_forward.width,
         "vocab_size": encoder.input.vocabulary,
         "num_layers": stack.layers,
-        "num_decoder_layers": whole.decoder.stack.layers if whole else stack.layers,
         "num_heads": layer.heads.heads,
         "relative_attention_num_buckets": stack.positions.count,
         "relative_attention_max_distance": stack.positions.furthest,
-        "feed_forward_proj": gate + THEIRS[layer.feed_forward.activation],
+        "feed_forward_proj": gated,
         "layer_norm_epsilon": layer.norm.epsilon,
         "dropout_rate": layer.dropout,
         "is_encoder_decoder": whole is not None,
-        "tie_word_embeddings": scores is None or scores.tied,
-        "scale_decoder_outputs": scores is None or scores.scale != 1.0,
+        **(_their_decoder(whole.decoder) if whole else {}),
     }
+
+
+def _their_decoder(decoder: Decoder) -> dict[str, Any]:
+    found: dict[str, Any] = {"num_decoder_layers": decoder.stack.layers}
+    if isinstance(decoder.output, Logits):
+        found["tie_word_embeddings"] = decoder.output.tied
+        found["scale_decoder_outputs"] = decoder.output.scale != 1.0
+    return found
 
 
 def weights(architecture: Architecture, name: str) -> list[Weight]:
     """Names of all weights. The buckets of a stack are kept in its first block."""
     if isinstance(architecture, Encoder):
-        words = Weight("input.words.weight", ("shared.weight",))
-        return [words, *_side("", "encoder", architecture.stack)]
+        return same("input.words", "shared", ONLY) + _side("", "encoder", architecture.stack)
     assert isinstance(architecture, EncoderDecoder)
     found = [
-        Weight("encoder.input.words.weight", ("shared.weight",)),
+        *same("encoder.input.words", "shared", ONLY),
         *_side("encoder.", "encoder", architecture.encoder.stack),
         *_side("decoder.", "decoder", architecture.decoder.stack),
     ]
     output = architecture.decoder.output
     if isinstance(output, Logits) and not output.tied:
-        found.append(Weight("decoder.output.weight", ("lm_head.weight",)))
+        found += same("decoder.output", "lm_head", ONLY)
     return found
 
 
 def _side(ours: str, theirs: str, stack: Stack) -> list[Weight]:
-    buckets = f"{theirs}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+    buckets = f"{theirs}.block.0.layer.0.SelfAttention.relative_attention_bias"
     found = [
-        Weight(f"{ours}stack.distances.weight", (buckets,)),
-        Weight(f"{ours}stack.final_norm.weight", (f"{theirs}.final_layer_norm.weight",)),
+        *same(f"{ours}stack.distances", buckets, ONLY),
+        *same(f"{ours}stack.final_norm", f"{theirs}.final_layer_norm", ONLY),
     ]
     for layer in range(stack.layers):
         place = f"{theirs}.block.{layer}.layer"
