@@ -1,12 +1,11 @@
-"""A vocabulary: text to ids with the place of every token in the text, and back."""
+"""What a vocabulary promises: text to ids with the place of every token in the text, and back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
-from tokenizers import Tokenizer
-
-from ..foundation.errors import InputError
+from .specials import Specials
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,42 +22,41 @@ class Encoded:
     types: tuple[int, ...]
 
 
-class Vocabulary:
-    """Text ↔ ids, by the `tokenizers` library."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
+@runtime_checkable
+class Vocabulary(Protocol):
+    """Text ↔ ids. Nothing is ever cut off or padded here."""
 
     @property
     def size(self) -> int:
         """How many ids there are, special ones included."""
-        return self.tokenizer.get_vocab_size(with_added_tokens=True)
+        ...
+
+    @property
+    def specials(self) -> Specials:
+        """The ids with a meaning of their own."""
+        ...
+
+    @property
+    def target(self) -> "Vocabulary":
+        """The vocabulary of the answer: the same one, unless source and target are cut apart."""
+        ...
 
     def encode(self, text: str, pair: str | None = None, *, specials: bool = True) -> Encoded:
         """The tokens of a text (or two), with the special tokens the model was trained with."""
-        found = self.tokenizer.encode(text, pair, add_special_tokens=specials)
-        return Encoded(
-            ids=tuple(found.ids),
-            pieces=tuple(found.tokens),
-            spans=tuple(found.offsets),
-            types=tuple(found.type_ids),
-        )
+        ...
 
     def decode(self, ids: Sequence[int], *, specials: bool = False) -> str:
         """The text of these ids, without special tokens unless asked for."""
-        if ids and not 0 <= min(ids) <= max(ids) < self.size:
-            raise InputError(
-                f"Ids from {min(ids)} to {max(ids)} do not all lie in a vocabulary of {self.size}."
-            )
-        return self.tokenizer.decode(list(ids), skip_special_tokens=not specials)
+        ...
 
     def piece(self, token: int) -> str:
         """A token as the vocabulary spells it."""
-        found = self.tokenizer.id_to_token(token)
-        if found is None:
-            raise InputError(f"Id {token} is outside the vocabulary of {self.size}.")
-        return found
+        ...
+
+    def find(self, piece: str) -> int | None:
+        """The id of a token by its spelling; None when there is no such token."""
+        ...
 
     def save(self, folder: Path) -> None:
-        """Write tokenizer.json into `folder`."""
-        self.tokenizer.save(str(folder / "tokenizer.json"))
+        """Write files from which this project and `transformers` read the same vocabulary."""
+        ...
