@@ -1,7 +1,8 @@
-"""Reading weight files: safetensors whole or in shards, and torch files without running any code."""
+"""Reading weight files: safetensors whole or in shards, and torch files without running code."""
 
-import json
 import pickle
+import struct
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,21 +13,14 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from ..foundation.errors import FileError
+from ..foundation.json_file import read_json
 
 WHOLE = ("model.safetensors", "pytorch_model.bin")
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """The settings in a JSON file."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise FileError(
-            f"{path} is not JSON ({error}): the file is damaged. Copy it again."
-        ) from error
-    if not isinstance(found, dict):
-        raise FileError(f"{path} holds {type(found).__name__} where settings were wanted.")
-    return found
+# What torch raises at bytes that it did not write, and at those that would need code.
+DAMAGED = (
+    *(pickle.UnpicklingError, zipfile.BadZipFile, struct.error, RuntimeError, EOFError, OSError),
+    *(ValueError, LookupError, TypeError, AttributeError, AssertionError),
+)
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
@@ -34,14 +28,30 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     for name in WHOLE:
         index = folder / f"{name}.index.json"
         if index.is_file():
-            shards = sorted(set(read_json(index)["weight_map"].values()))
-            return _merged([read_file(folder / shard) for shard in shards])
+            return _merged([read_file(folder / shard) for shard in _shards(index)])
         if (folder / name).is_file():
             return read_file(folder / name)
     raise FileError(
         f"{folder} has no weights: model.safetensors (or its index and shards) or "
         "pytorch_model.bin was wanted. Copy the weights there."
     )
+
+
+def _shards(index: Path) -> list[str]:
+    """The files an index names."""
+    places = read_json(index).get("weight_map")
+    named = list(places.values()) if isinstance(places, Mapping) else []
+    if not named or not all(isinstance(shard, str) for shard in named):
+        raise FileError(
+            f"{index} does not say which file holds which weight: it is damaged. Copy it again."
+        )
+    outside = [shard for shard in named if Path(shard).is_absolute() or ".." in Path(shard).parts]
+    if outside:
+        raise FileError(
+            f"{index} names {outside[0]}, which lies outside {index.parent}, where no file is "
+            "read. Copy the weights into the folder and correct the index."
+        )
+    return sorted(set(named))
 
 
 def _merged(shards: list[dict[str, Tensor]]) -> dict[str, Tensor]:
@@ -66,11 +76,14 @@ def read_file(path: Path) -> dict[str, Tensor]:
 def read_torch(path: Path) -> Mapping[str, Any]:
     """What a .bin or .pt file holds, by torch's weights-only loader: no code runs."""
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, OSError) as error:
+        # Only the newer form, a zip archive, can be mapped into memory.
+        mapped = zipfile.is_zipfile(path)
+        found = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+    except DAMAGED as error:
+        reason = next(iter(str(error).splitlines()), "it ends too early")
         raise FileError(
             f"{path} cannot be opened without running code it brings, or it is damaged "
-            f"({str(error).splitlines()[0]}). Convert it to safetensors where you trust it: "
+            f"({reason}). Convert it to safetensors where you trust it: "
             "load it there and save with safetensors.torch.save_file."
         ) from error
     if not isinstance(found, Mapping):

@@ -1,0 +1,70 @@
+"""Find a model by name or path, whatever form it has."""
+
+from pathlib import Path
+
+from ..foundation.errors import FileError, nearest
+from ..foundation.optional import need
+from .folder import SETTINGS, read_own
+from .foreign.gguf import read_gguf
+from .foreign.huggingface import read_folder
+from .foreign.whisper_file import read_whisper
+from .installed import INSTALLED, find_installed
+from .parts import Parts
+
+HUB = "hf:"
+
+
+def open_parts(name: str | Path) -> Parts:
+    """The model of this name or at this path.
+
+    A name of `INSTALLED`; a folder, ours or a Hugging Face one; a `.gguf` file; a Whisper `.pt`
+    file; or `hf:owner/name` where there is a network.
+    """
+    text = str(name)
+    if text in INSTALLED:
+        return open_path(find_installed(text))
+    if text.startswith(HUB):
+        return open_path(_from_hub(text.removeprefix(HUB)))
+    path = Path(name).expanduser()
+    if not path.exists():
+        raise FileError(
+            f"There is no file or folder {text!r}, and no model of that name."
+            f"{nearest(text, INSTALLED)} Give a folder with a model in it, a .gguf file, one of "
+            f"{', '.join(INSTALLED)}, or hf:owner/name."
+        )
+    return open_path(path)
+
+
+def open_path(path: Path) -> Parts:
+    """The model in this file or folder."""
+    if path.suffix == ".gguf":
+        return read_gguf(path)
+    if path.suffix == ".pt":
+        return read_whisper(path)
+    if (path / SETTINGS).is_file():
+        return read_own(path)
+    if (path / "config.json").is_file():
+        return read_folder(path)
+    there = ", ".join(sorted(each.name for each in path.iterdir())[:8]) if path.is_dir() else ""
+    raise FileError(
+        f"{path} {'is a folder without' if path.is_dir() else 'is a file, and no model:'} "
+        f"{SETTINGS} or config.json{f' (it holds {there})' if there else ''}. Give a folder with "
+        "a config and weights, a .gguf file or a Whisper .pt file."
+    )
+
+
+def _from_hub(repository: str) -> Path:
+    hub = need("huggingface_hub", extra="hf", purpose="Fetching a model from the hub")
+    wanted = ["*.json", "*.safetensors", "*.model", "*.txt", "*.spm", "*.bin"]
+    try:
+        return Path(hub.snapshot_download(repository, allow_patterns=wanted))
+    except (
+        hub.errors.HfHubHTTPError,
+        hub.errors.LocalEntryNotFoundError,
+        OSError,
+        ValueError,
+    ) as e:
+        raise FileError(
+            f"{repository} could not be fetched from the hub ({str(e).splitlines()[0]}). Check "
+            "the name and the network, or give a folder that is already here."
+        ) from e
