@@ -1,0 +1,28 @@
+"""The formula of every step, the same in all languages."""
+
+FORMULAS = {
+    "embeddings": "E",
+    "positions": "P",
+    "inputs": "X = E + P",
+    "q": "Q = X·W_q",
+    "k": "K = X·W_k",
+    "v": "V = X·W_v",
+    "scores": "S = Q·Kᵀ",
+    "scaled": "S ÷ √d",
+    "masked": "S + (0 | −∞)",
+    "weights": "A = softmax(S)",
+    "mixed": "Z = A·V",
+    "joined": "[Z₀ | Z₁ | …]",
+    "output": "Y = [Z₀ | Z₁ | …]·W_o",
+    "residual": "R = x + Y",
+    "norm": "N = norm(R)",
+    "feed_forward": "F = f(N·W₁)·W₂",
+    "feed_forward_residual": "+ F",
+    "feed_forward_norm": "norm(… + F)",
+    "order": "π",
+    "shuffled": "attention(π·X)",
+    "shuffled_difference": "attention(π·X) − π·attention(X)",
+    "placed": "attention(X + P)",
+    "placed_shuffled": "attention(π·X + P)",
+    "placed_difference": "attention(π·X + P) − π·attention(X + P)",
+}
