@@ -33,10 +33,15 @@ class Timed:
 
 
 def side_by_side(
-    ways: Mapping[str, Callable[[], object]], *, device: str, rounds: int = 7, least: float = 0.2
+    ways: Mapping[str, Callable[[], object]],
+    *,
+    device: str,
+    rounds: int = 7,
+    least: float = 0.2,
+    warmups: int = 3,
 ) -> dict[str, Timed]:
     """Time every way `rounds` times in turn, each sample lasting at least `least` seconds."""
-    repeats = {name: _repeats(way, device, least) for name, way in ways.items()}
+    repeats = {name: _repeats(way, device, least, warmups) for name, way in ways.items()}
     samples: dict[str, list[tuple[float, bool]]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name, way in ways.items():
@@ -44,8 +49,8 @@ def side_by_side(
     return {name: _summary(found) for name, found in samples.items()}
 
 
-def _repeats(way: Callable[[], object], device: str, least: float) -> int:
-    for _ in range(3):
+def _repeats(way: Callable[[], object], device: str, least: float, warmups: int) -> int:
+    for _ in range(warmups):
         way()  # warm up: compile, choose kernels, fault pages in
     once = _sample(way, device, 1)[0]
     return max(1, round(least / max(once, 1e-6)))
@@ -62,19 +67,27 @@ def _sample(way: Callable[[], object], device: str, repeats: int) -> tuple[float
 
 def _once(way: Callable[[], object], device: str, repeats: int) -> tuple[float, float]:
     busy, mine = _busy(), time.process_time()
-    _wait(device)
-    start = time.perf_counter()
-    for _ in range(repeats):
-        way()
-    _wait(device)
-    seconds = time.perf_counter() - start
+    seconds = (_by_events if device == "cuda" else _by_clock)(way, repeats)
     others = max(0.0, (_busy() - busy) - (time.process_time() - mine)) / max(seconds, 1e-9)
     return seconds / repeats, others
 
 
-def _wait(device: str) -> None:
-    if device == "cuda":
-        torch.cuda.synchronize()
+def _by_clock(way: Callable[[], object], repeats: int) -> float:
+    start = time.perf_counter()
+    for _ in range(repeats):
+        way()
+    return time.perf_counter() - start
+
+
+def _by_events(way: Callable[[], object], repeats: int) -> float:
+    """Seconds on the GPU's own clock, from the first kernel's start to the last one's end."""
+    first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    first.record()
+    for _ in range(repeats):
+        way()
+    last.record()
+    torch.cuda.synchronize()
+    return float(first.elapsed_time(last)) / 1e3
 
 
 def _busy() -> float:

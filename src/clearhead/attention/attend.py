@@ -26,7 +26,7 @@ class Site(NamedTuple):
 NOWHERE = Site("attend")
 
 
-def attend(
+def attend(  # noqa: PLR0913 - all that attention can be asked, by name
     q_BHTD: Float[Tensor, "b h t d"],
     k_BGSD: Float[Tensor, "b g s d"],
     v_BGSE: Float[Tensor, "b g s e"],
@@ -69,7 +69,7 @@ def attend(
     return attended
 
 
-def why(
+def why(  # noqa: PLR0913 - the arguments of `attend`
     q_BHTD: Float[Tensor, "b h t d"],
     k_BGSD: Float[Tensor, "b g s d"],
     v_BGSE: Float[Tensor, "b g s e"],

@@ -8,6 +8,7 @@ from .kernels import KERNELS
 
 SPARSE = 0.25  # a rule that allows fewer pairs than this is worth skipping tiles for
 LONG = 1024  # below this many keys there are too few tiles to skip
+WORTH_COMPILING = 256  # fewer queries (a step of generation, say) never earn a compiled kernel back
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,13 +31,13 @@ def choose(request: Request, kernel: str = "auto") -> Kernel:
 
 def order(request: Request) -> tuple[str, ...]:
     """Which kernels to try, best first."""
+    cuda, compiles = request.q_BHTD.is_cuda, request.queries >= WORTH_COMPILING
+    best: tuple[str, ...]
     if is_sparse(request):
-        if request.q_BHTD.is_cuda:
-            return ("varlen", "flex", "blocks", "sdpa", "explicit")
-        return ("blocks", "sdpa", "explicit")
-    if request.q_BHTD.is_cuda:
-        return ("varlen", "sdpa", "flex", "explicit")
-    return ("sdpa", "explicit")
+        best = ("varlen", "flex", "blocks", "sdpa") if cuda else ("blocks", "sdpa")
+    else:
+        best = ("varlen", "sdpa", "flex") if cuda else ("sdpa",)
+    return (*(name for name in best if compiles or name != "flex"), "explicit")
 
 
 def is_sparse(request: Request) -> bool:

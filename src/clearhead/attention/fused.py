@@ -1,4 +1,4 @@
-"""The very kernel `scaled_dot_product_attention` would have run, with the lse it computes and drops.
+"""The very kernel `scaled_dot_product_attention` would have run, and the lse it computes and drops.
 
 `torch._fused_sdp_choice` names the kernel; calling that one gives the same bits, and the log of
 each row's denominator. These are private operators: tests pin them on every torch we support.
@@ -13,6 +13,8 @@ from torch.nn.attention import SDPBackend
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 aten = torch.ops.aten
+# By number, because torch's compiler cannot follow the making of a member of this kind of enum.
+BACKENDS = {backend.value: backend for backend in SDPBackend.__members__.values()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +56,7 @@ def backend_for(call: Call) -> SDPBackend:
         scale=call.scale,
         enable_gqa=call.grouped,
     )
-    return SDPBackend(number)
+    return BACKENDS[number]
 
 
 def run(call: Call) -> Fused:
@@ -77,7 +79,12 @@ def run(call: Call) -> Fused:
         return _efficient(call)
     if backend == SDPBackend.CUDNN_ATTENTION:
         return _cudnn(call)
-    values = scaled_dot_product_attention(
+    return Fused(values_BHTE=values_alone(call), lse_BHT=None, backend="math")
+
+
+def values_alone(call: Call) -> Float[Tensor, "b h t e"]:
+    """What torch itself returns for this call, in a form that its compiler can follow."""
+    return scaled_dot_product_attention(
         call.q_BHTD,
         call.k_BGSD,
         call.v_BGSE,
@@ -87,7 +94,6 @@ def run(call: Call) -> Fused:
         scale=call.scale,
         enable_gqa=call.grouped,
     )
-    return Fused(values_BHTE=values, lse_BHT=None, backend="math")
 
 
 def _flash(call: Call) -> Fused:

@@ -98,7 +98,7 @@ class Everything(Mask):
         return "full"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Both(Mask):
     """Allowed by the first rule and by the second."""
 
@@ -133,7 +133,7 @@ class Both(Mask):
         return self.first.batched or self.second.batched
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Either(Mask):
     """Allowed by the first rule or by the second."""
 
@@ -166,7 +166,7 @@ class Either(Mask):
         return self.first.batched or self.second.batched
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Not(Mask):
     """Allowed exactly where the rule forbids."""
 

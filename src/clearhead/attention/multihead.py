@@ -1,10 +1,13 @@
 """Projections around attention: many heads, grouped heads, one shared head; self and cross.
 
-    x_BTM ─▶ inputs ─▶ q_BHTD, k_BGTD, v_BGTD ─▶ norm? turn? cache? ─▶ attend ─▶ joined ─▶ output
+x_BTM ─▶ inputs ─▶ q_BHTD, k_BGTD, v_BGTD ─▶ norm? turn? cache? ─▶ attend ─▶ joined ─▶ output
+
+The module knows its site in the model and announces it with every attention.
 """
 
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -38,16 +41,27 @@ class Heads:
     norm_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        if self.key_value_heads < 1 or self.heads % self.key_value_heads:
+        if min(self.heads, self.key_value_heads, self.head_width) < 1:
+            raise ConfigError(
+                f"{self.heads} heads, {self.key_value_heads} key/value heads, each "
+                f"{self.head_width} wide, cannot be: each must be 1 or more."
+            )
+        if self.heads % self.key_value_heads:
             raise ConfigError(
                 f"{self.heads} query heads cannot be shared out over {self.key_value_heads} "
-                "key/value heads: the first must be a multiple of the second."
+                "key/value heads: the first must be a multiple of the second. Try "
+                f"{' or '.join(map(str, divisors(self.heads)))} key/value heads."
             )
+
+
+def divisors(number: int) -> list[int]:
+    """All that divide it without a rest."""
+    return [each for each in range(1, number + 1) if number % each == 0]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What all layers of a stack share in one forward pass: who may look, and where tokens stand."""
+    """What the layers of a stack share in one forward pass: who may look, where tokens stand."""
 
     mask: Mask = EVERYTHING
     turn: Turn | None = None
@@ -69,12 +83,10 @@ class SelfAttention(nn.Module):
     def forward(
         self, x_BTM: Float[Tensor, "b t m"], scene: Scene, cache: Cache | None = None
     ) -> Float[Tensor, "b t m"]:
-        batch, length, _ = x_BTM.shape
         spec = self.spec
-        packed = self.inputs(x_BTM).view(batch, length, -1, spec.head_width).transpose(1, 2)
-        q_BHTD, k_BGTD, v_BGTD = packed.split(
-            (spec.heads, spec.key_value_heads, spec.key_value_heads), dim=1
-        )
+        parts = [spec.heads, spec.key_value_heads, spec.key_value_heads]
+        packed_BNTD = in_heads(self.inputs(x_BTM), sum(parts))
+        q_BHTD, k_BGTD, v_BGTD = torch.split(packed_BNTD, parts, dim=1)
         if self.query_norm is not None and self.key_norm is not None:
             q_BHTD, k_BGTD = self.query_norm(q_BHTD), self.key_norm(k_BGTD)
         if scene.turn is not None:
@@ -90,7 +102,8 @@ class SelfAttention(nn.Module):
             first=held.first,
             site=Site(self.site, self),
         )
-        return self.output(joined(attended.values_BHTE))
+        mixed_BTM: Tensor = self.output(joined(attended.values_BHTE))
+        return mixed_BTM
 
 
 class CrossAttention(nn.Module):
@@ -108,17 +121,15 @@ class CrossAttention(nn.Module):
 
     def remember(self, memory_BSM: Float[Tensor, "b s m"]) -> Held:
         """The memory's keys and values, worked out once for all steps of a decoder."""
-        batch, length, _ = memory_BSM.shape
-        packed = self.memory(memory_BSM).view(batch, length, -1, self.spec.head_width)
-        k_BGSD, v_BGSD = packed.transpose(1, 2).chunk(2, dim=1)
+        packed = in_heads(self.memory(memory_BSM), 2 * self.spec.key_value_heads)
+        k_BGSD, v_BGSD = packed.chunk(2, dim=1)
         return Held(k_BGSD if self.key_norm is None else self.key_norm(k_BGSD), v_BGSD)
 
     def forward(
         self, x_BTM: Float[Tensor, "b t m"], memory: Held, mask: Mask
     ) -> Float[Tensor, "b t m"]:
-        batch, length, _ = x_BTM.shape
         spec = self.spec
-        q_BHTD = self.queries(x_BTM).view(batch, length, spec.heads, -1).transpose(1, 2)
+        q_BHTD = in_heads(self.queries(x_BTM), spec.heads)
         attended = attend(
             q_BHTD if self.query_norm is None else self.query_norm(q_BHTD),
             memory.k_BGSD,
@@ -128,7 +139,14 @@ class CrossAttention(nn.Module):
             dropout=self.dropout if self.training else None,
             site=Site(self.site, self),
         )
-        return self.output(joined(attended.values_BHTE))
+        mixed_BTM: Tensor = self.output(joined(attended.values_BHTE))
+        return mixed_BTM
+
+
+def in_heads(x_BTM: Float[Tensor, "b t hd"], heads: int) -> Float[Tensor, "b h t d"]:
+    """A projection cut into heads."""
+    batch, length, width = x_BTM.shape
+    return x_BTM.view(batch, length, heads, width // heads).transpose(1, 2)
 
 
 def joined(values_BHTE: Float[Tensor, "b h t e"]) -> Float[Tensor, "b t he"]:

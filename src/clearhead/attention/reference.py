@@ -49,10 +49,8 @@ def attend(request: Request) -> Attended:
         )
         scores_BHTS = torch.cat([scores_BHTS, sinks_BHT1], dim=-1)
 
-    # A query that may see nothing weighs everything zero; its scores are 0, not -inf, until then,
-    # because the slope of a softmax over nothing would not be a number.
-    blind_B1T1 = ~allowed_B1TS.any(dim=-1, keepdim=True)
-    weights_BHTS = scores_BHTS.masked_fill(blind_B1T1, 0.0).softmax(dim=-1)[..., :keys]
+    weights_BHTS = scores_BHTS.softmax(dim=-1)[..., :keys]
+    # A query that may see nothing weighs everything zero.
     weights_BHTS = weights_BHTS.masked_fill(~allowed_B1TS, 0.0)
     return Attended(
         values_BHTE=weights_BHTS @ v_BHSE,

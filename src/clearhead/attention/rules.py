@@ -56,6 +56,11 @@ class Window(Mask):
             return "full"  # the first of `queries` rows has `queries - 1` keys after it
         return "causal" if self.right == 0 and queries == keys else None
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether it is every key up to the query's own, by whatever name."""
+        return self.left is None and self.right == 0
+
     def density(self, queries: int, keys: int) -> float:
         if self.left is None and self.right is None:
             return 1.0
@@ -220,7 +225,7 @@ def _numbered(lengths: Sequence[int], device: torch.device | str) -> Tensor:
 
 
 def _span(ids_BN: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
-    """The smallest and the largest id of each stretch, for [R, 1] or [C] stretches: [B, R or 1, C or 1]."""
+    """The smallest and the largest id of each stretch, [B, R, 1] for rows or [B, 1, C] for keys."""
     bounds = zip(low.flatten().tolist(), high.flatten().tolist(), strict=True)
     spans = [ids_BN[:, start : end + 1].aminmax(dim=1) for start, end in bounds]
     shape = (len(ids_BN), *(1,) * (2 - low.dim()), *low.shape)
@@ -278,6 +283,10 @@ class Blocks(Mask):
     layout_RC: Bool[Tensor, "r c"]
     size: int
     share: float
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise ConfigError(f"Blocks of {self.size} positions hold nothing: give 1 or more.")
 
     @classmethod
     def of(cls, layout_RC: Bool[Tensor, "r c"], *, size: int) -> "Blocks":

@@ -16,7 +16,9 @@ class Rolling:
 
     def __init__(self, window: int) -> None:
         if window < 1:
-            raise ConfigError(f"A rolling cache of {window} positions keeps nothing: give 1 or more.")
+            raise ConfigError(
+                f"A rolling cache of {window} positions keeps nothing: give 1 or more."
+            )
         self.window = window
         self.length = 0
         self.kept = 0  # positions now at the front of the room

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from ..bias import bias_grid
 from ..contract import Attended, Request, refusal
-from ..fused import Call, run
+from ..fused import Call, run, values_alone
 from ..masks import tile_verdict
 
 ROWS = 256  # queries a tile: enough work a call, little waste at the edge of a window
@@ -33,13 +33,10 @@ class Blocks:
     def __call__(self, request: Request) -> Attended:
         plan = _plan(request)
         parts = [_tile(request, index * ROWS, columns, every) for index, columns, every in plan]
-        lse = [part.lse_BHT for part in parts]
-        known = [part for part in lse if part is not None]
+        lse = [part.lse_BHT for part in parts if part.lse_BHT is not None]
         return Attended(
             values_BHTE=torch.cat([part.values_BHTE for part in parts], dim=2),
-            lse_BHT=torch.cat(known, dim=2)
-            if request.wants_lse and len(known) == len(lse)
-            else None,
+            lse_BHT=torch.cat(lse, dim=2) if len(lse) == len(parts) else None,
             kernel=self.name,
         )
 
@@ -67,17 +64,18 @@ def _tile(request: Request, start: int, columns: list[int], every: bool) -> Atte
     """Attention of the queries from `start` on over the chosen tiles of keys."""
     q_BHtD = request.q_BHTD[:, :, start : start + ROWS]
     chosen = _chosen(columns, request.keys, q_BHtD.device)
-    found = run(
-        Call(
-            q_BHTD=q_BHtD,
-            k_BGSD=_pick(request.k_BGSD, chosen),
-            v_BGSE=_pick(request.v_BGSE, chosen),
-            mask=_added(request, start, chosen, every),
-            causal=False,
-            scale=request.scale,
-            dropout=request.dropout,
-        )
+    call = Call(
+        q_BHTD=q_BHtD,
+        k_BGSD=_pick(request.k_BGSD, chosen),
+        v_BGSE=_pick(request.v_BGSE, chosen),
+        mask=_added(request, start, chosen, every),
+        causal=False,
+        scale=request.scale,
+        dropout=request.dropout,
     )
+    if not request.wants_lse:
+        return Attended(values_BHTE=values_alone(call), kernel="blocks")
+    found = run(call)
     return Attended(values_BHTE=found.values_BHTE, lse_BHT=found.lse_BHT, kernel="blocks")
 
 

@@ -2,10 +2,10 @@
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad, scaled_dot_product_attention
+from torch.nn.functional import pad
 
 from ..contract import Attended, Request, refusal
-from ..fused import Call, run
+from ..fused import Call, run, values_alone
 from ..score_grids import additions, allowed_pairs
 
 
@@ -32,17 +32,7 @@ class Sdpa:
                 lse_BHT=found.lse_BHT,
                 kernel=f"{self.name}:{found.backend}",
             )
-        values_BHTE = scaled_dot_product_attention(
-            call.q_BHTD,
-            call.k_BGSD,
-            call.v_BGSE,
-            attn_mask=call.mask,
-            dropout_p=call.dropout,
-            is_causal=call.causal,
-            scale=call.scale,
-            enable_gqa=call.grouped,
-        )
-        return Attended(values_BHTE=values_BHTE[..., :width], kernel=self.name)
+        return Attended(values_BHTE=values_alone(call)[..., :width], kernel=self.name)
 
 
 def as_call(request: Request) -> Call:

@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from ...foundation.errors import ConfigError
+
 
 @dataclass(frozen=True, kw_only=True)
 class Linear:
@@ -58,6 +60,11 @@ class Turn:
 def speeds(spec: Rotary, width: int) -> Float[Tensor, " half"]:
     """How far each pair of coordinates turns a position, in radians."""
     turned = int(width * spec.share)
+    if turned < 2 or turned % 2:
+        raise ConfigError(
+            f"Rotary positions turn pairs, and {spec.share:g} of a head {width} wide are {turned} "
+            "numbers: give a head width and a share that make an even number of 2 or more."
+        )
     steps = torch.arange(0, turned, 2, dtype=torch.float32) / turned
     plain = 1.0 / spec.base**steps
     scaling = spec.scaling
@@ -76,6 +83,5 @@ def turn_at(
     """The turn of queries or keys at these positions; angles in float32 whatever `dtype` is."""
     angles = positions[..., None].float() * speeds
     both = torch.cat([angles, angles], dim=-1)
-    cos, sin = both.cos().to(dtype), both.sin().to(dtype)
-    shape = (-1, 1, *cos.shape[-2:])
-    return Turn(cos.view(shape), sin.view(shape))
+    both_B1TD = both[:, None] if positions.dim() == 2 else both[None, None]
+    return Turn(both_B1TD.cos().to(dtype), both_B1TD.sin().to(dtype))

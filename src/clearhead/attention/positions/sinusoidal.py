@@ -1,6 +1,8 @@
 """Fixed waves of growing length, added to the tokens (Vaswani et al. 2017, section 3.5).
 
-    wave(p, 2i) = sin(p / 10000^(2i/M))        wave(p, 2i+1) = cos(p / 10000^(2i/M))
+wave(p, 2i) = sin(p / 10000^(2i/M))        wave(p, 2i+1) = cos(p / 10000^(2i/M))
+
+Each is a turn of the last position's, so a fixed distance is a fixed linear map.
 """
 
 from dataclasses import dataclass
@@ -28,9 +30,7 @@ class Sinusoidal:
     length: int | None = None
 
 
-def waves(
-    positions: Int[Tensor, "*b t"], width: int, spec: Sinusoidal
-) -> Float[Tensor, "*b t m"]:
+def waves(positions: Int[Tensor, "*b t"], width: int, spec: Sinusoidal) -> Float[Tensor, "*b t m"]:
     """The wave of every position, `width` numbers each, worked out in float64."""
     pairs = torch.arange((width + 1) // 2, device=positions.device, dtype=torch.float64)
     angles = positions[..., None].double() / spec.base ** (2 * pairs / width)
