@@ -132,4 +132,9 @@ plant "foundation: the global stream is touched" $S/foundation/seeds.py 's/retur
 plant "foundation: everything said twice" $S/foundation/log.py 's/ours.removeHandler\(handler\)/pass/' tests $F
 plant "foundation: an error left out of the tree" $S/foundation/errors.py '+class LostError(ClearheadError):\n    """x"""' tests $F
 
+# The other rooms
+for file in tests/planted_bugs/*.sh; do
+  . "$file"
+done
+
 exit $FAILED

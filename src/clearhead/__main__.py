@@ -1,0 +1,5 @@
+"""`python -m clearhead`."""
+
+from .cli import main
+
+main()
