@@ -1,6 +1,6 @@
 """Is a forward pass slower than in `transformers` with sdpa? Same weights, same inputs, one run.
 
-    python benchmarks/forward.py --device cpu --json forward.json
+python benchmarks/forward.py --device cpu --json forward.json
 """
 
 import logging
@@ -39,7 +39,9 @@ PEERS: dict[str, Any] = {
 
 def main(
     device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
-    models: Annotated[str, typer.Option(help="comma-separated, of: " + ", ".join(PEERS))] = ",".join(PEERS),
+    models: Annotated[
+        str, typer.Option(help="comma-separated, of: " + ", ".join(PEERS))
+    ] = ",".join(PEERS),
     sizes: Annotated[str, typer.Option(help="batch x tokens, comma-separated")] = "1x128,8x128",
     precision: Annotated[str, typer.Option(help="float32 or bfloat16")] = "float32",
     compiled: Annotated[bool, typer.Option(help="also compiled against compiled")] = True,

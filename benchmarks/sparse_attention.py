@@ -150,8 +150,11 @@ def one_row(mask: Mask, q: Tensor, k: Tensor, v: Tensor, row: int) -> tuple[Tens
     In 16 bits a product, a weight and a value are rounded; in any precision a score is a sum over
     the width and a value a sum over the keys, kept in float32.
     """
-    keys = slice(0, row + 1) if isinstance(mask, Window) and mask.right == 0 else slice(None)
-    after = k[:, :, keys].shape[2] - 1 - row  # keys after the query: it is no longer the last
+    after = 0  # keys after the query that it sees, so that it is not the last
+    keys = slice(None)
+    if isinstance(mask, Window):
+        after = min(mask.right or 0, k.shape[2] - 1 - row)
+        keys = slice(0, row + 1 + after)
     query = torch.nn.functional.pad(q[:, :, row : row + 1], (0, 0, 0, after))
     request = Request(q_BHTD=query, k_BGSD=k[:, :, keys], v_BGSE=v[:, :, keys], mask=mask)
     exact = reference.attend(request)

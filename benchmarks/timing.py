@@ -129,7 +129,9 @@ def report(
     console.print(f"[bold]{title}[/bold]  {machine(device)}")
     table = Table(*rows[0].keys())
     for row in rows:
-        table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
+        table.add_row(
+            *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values())
+        )
     console.print(table)
     if json_file is not None:
         document = {"title": title, "machine": machine(device), "rows": rows}

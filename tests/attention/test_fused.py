@@ -193,7 +193,7 @@ def test_where_torch_takes_its_plain_path_we_say_so_and_have_no_lse(shape):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="these kernels are CUDA's")
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-@shapes("plain", "causal", "masked", "odd width")
+@shapes("plain", "causal", "masked", "narrow")
 def test_on_cuda_there_is_an_lse_with_and_without_a_mask(shape, dtype):
     found = run(made(SHAPES[shape], dtype=dtype, device="cuda"))
     assert found.backend in ("flash", "efficient", "cudnn")

@@ -53,7 +53,7 @@ def unknown(folder):
     settings = {"model_type": "bort", "architectures": ["BortModel"]}
     (folder / "config.json").write_text(json.dumps(settings))
     return (
-        r"The architecture 'BortModel' is not one we know\. Did you mean 'BartModel'\? "
+        r"The architecture 'BortModel' is not one we know\. Did you mean 'BertModel'\? "
         r"Known: .*BertModel, .*GPT2LMHeadModel, .*LlamaForCausalLM, .*MarianMTModel, "
         r".*T5ForConditionalGeneration"
     )

@@ -38,5 +38,5 @@ def test_a_text_longer_than_the_learned_positions_is_refused(capsys, tmp_path):
 def test_no_tokens_to_write_is_refused_by_the_command_line(capsys, tmp_path):
     answer = typed(capsys, "generate", tmp_path, "the", "--max-tokens", 0)
     assert answer.code == 2
-    assert "0 is not in the range" in answer.err
+    assert "greater than or equal to 1" in answer.err
     assert "Traceback" not in answer.err

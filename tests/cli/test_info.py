@@ -53,7 +53,7 @@ def test_the_paper_s_big_model_for_people(capsys):
     out = typed(capsys, "info", "transformer-big").out
     for part in (
         "transformer-big  encoder-decoder",
-        "37,000 words, 1024 wide × 32 + sinusoidal (interleaved) positions → 1024",
+        "37,000 words, × 32, + sinusoidal (interleaved) positions → 1024",
         "6 × block, width 1024",
         "encoder.*.self   16 heads × 64, every token sees all",
         "decoder.*.self   16 heads × 64, every token sees those before it",
@@ -77,7 +77,7 @@ def test_a_name_with_brackets_is_printed_as_it_is(capsys, tmp_path):
     ("name", "parts"),
     [
         ("encoder, learned, types, masked", ["40 learned positions", "3 segment types", "Layer"]),
-        ("encoder, sinusoidal, labels", ["× 4 + sinusoidal", "3 labels"]),
+        ("encoder, sinusoidal, labels", ["23 words, × 4, + sinusoidal", "3 labels"]),
         (
             "encoder, rotary, pooled",
             ["rotary, base 100", "one vector for the whole", "RMSNorm bef"],

@@ -14,7 +14,8 @@ from clearhead import explain
 from clearhead.cli.explain import explain as command
 from clearhead.cli.explain import spoken
 from clearhead.foundation.errors import ClearheadError, ConfigError, FileError, InputError
-from clearhead.lens import EXAMPLES, STEPS
+from clearhead.lens import EXAMPLES
+from clearhead.lens.explanation import STEPS
 from clearhead.traces import open_trace
 
 APP = typer.Typer()

@@ -6,7 +6,8 @@ import pytest
 
 from clearhead import explain
 from clearhead.foundation.errors import ConfigError, InputError
-from clearhead.lens import EXAMPLES, STEPS
+from clearhead.lens import EXAMPLES
+from clearhead.lens.explanation import STEPS
 
 # What the issue of this example says, in its own words.
 EMBEDDINGS = [[0.5, 0.1, 0.3], [0.2, 0.6, 0.1], [0.3, 0.4, 0.7]]

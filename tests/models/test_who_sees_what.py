@@ -180,6 +180,13 @@ def test_words_may_stand_in_any_order_when_told_where_they_belong(name):
     tiny.close(hidden(network, ids[:, order], positions_BT=places), hidden(network, ids)[:, order])
 
 
+@pytest.mark.parametrize("name", ["encoder, alibi, narrow words", "decoder, buckets"])
+def test_distances_are_counted_in_the_row_all_the_same(name):
+    network, ids = tiny.made(tiny.READERS[name]), tiny.ids(1, 2, LENGTH)
+    places = shuffled(LENGTH).expand(2, -1)
+    assert torch.equal(hidden(network, ids, positions_BT=places), hidden(network, ids))
+
+
 @pytest.mark.parametrize("name", tiny.READERS)
 def test_positions_are_counted_from_zero_when_left_out(name):
     network, ids = tiny.made(tiny.READERS[name]), tiny.ids(1, 2, LENGTH)

@@ -28,6 +28,8 @@ SENTENCES = (
     "",
     " ",
     "a",
+    "x<extra_id_0> y <extra_id_4>",
+    *TEXT[:6],
 )
 
 

@@ -221,6 +221,18 @@ def test_nothing_is_cut_off_or_padded_even_where_a_file_asks_for_it(folders, tmp
     assert read_vocabulary(tmp_path).encode(text) == expected
 
 
+def test_merges_without_a_version_line_are_read_from_the_first(folders, tmp_path):
+    for name in ("vocab.json", "config.json"):
+        (tmp_path / name).write_bytes((folders("gpt2") / name).read_bytes())
+    merges = (folders("gpt2") / "merges.txt").read_text(encoding="utf-8")
+    version, _, rest = merges.partition("\n")
+    assert version.startswith("#version")
+    (tmp_path / "merges.txt").write_text(rest, encoding="utf-8")
+    with_it, without = read_vocabulary(folders("gpt2")), read_vocabulary(tmp_path)
+    for text in small.SENTENCES:
+        assert without.encode(text) == with_it.encode(text)
+
+
 def test_a_folder_without_a_vocabulary_has_none(tmp_path):
     small.write_json(tmp_path / "config.json", {"model_type": "bert"})
     assert read_vocabulary(tmp_path) is None

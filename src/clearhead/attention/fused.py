@@ -144,8 +144,7 @@ def _cudnn(call: Call) -> Fused:
 
 def _aligned(mask: Tensor, call: Call) -> Tensor:
     """The mask stretched to every pair, its rows starting on 16-element steps in memory."""
-    keys = call.k_BGSD.shape[2]
-    shape = (*call.q_BHTD.shape[:3], keys)
+    columns, shape = mask.shape[-1], (*call.q_BHTD.shape[:3], call.k_BGSD.shape[2])
     if mask.dim() == 4 and mask.stride(-1) == 1 and mask.stride(-2) % 16 == 0:
         return mask.expand(shape)
-    return pad(mask, (0, -keys % 16))[..., :keys].expand(shape)
+    return pad(mask, (0, -columns % 16))[..., :columns].expand(shape)

@@ -25,16 +25,24 @@ for verb in (explain, info, convert, generate, demo):
     app.command()(verb)
 
 
+def tell_version(wanted: bool) -> bool:
+    """Print the version and end, where that is wanted."""
+    if wanted:
+        print(f"clearhead {__version__}")
+        raise typer.Exit
+    return wanted
+
+
 @app.callback()
 def settings(
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=tell_version, is_eager=True, help="Print the version."),
+    ] = False,
 ) -> None:
     """Transformers you can see through."""
-    del debug  # `main` has taken it out: it may stand anywhere
-    if version:
-        print(f"clearhead {__version__}")
-        raise typer.Exit
+    del debug, version  # `main` has taken the first out: it may stand anywhere
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

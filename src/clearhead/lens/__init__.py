@@ -4,9 +4,8 @@
 """
 
 from .explanation import EXAMPLES as EXAMPLES
-from .explanation import STEPS as STEPS
 from .explanation import Matrices as Matrices
 from .explanation import explain as explain
 from .explanation import read_matrices as read_matrices
 
-__all__ = ["EXAMPLES", "STEPS", "Matrices", "explain", "read_matrices"]
+__all__ = ["EXAMPLES", "Matrices", "explain", "read_matrices"]

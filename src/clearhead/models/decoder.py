@@ -93,7 +93,8 @@ class DecoderNetwork(nn.Module):
         Args:
             lengths_B: Where each example ends; what stands behind is padding.
             starts_B: Where each example begins; what stands before is padding.
-            positions_BT: Where each token stands. Counted from its start when left out.
+            positions_BT: Where each token stands. Counted from its start when left out. Distances
+                (ALiBi, buckets, windows) are counted in the row all the same.
             documents_BT: Which document each token belongs to, when several share a row; those of
                 the past included.
             past: What went before; the tokens given now are added to it.

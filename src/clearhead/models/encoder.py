@@ -78,7 +78,8 @@ class EncoderNetwork(nn.Module):
         Args:
             lengths_B: Where each example ends, counted in tokens; what stands behind is padding.
             starts_B: Where each example begins; what stands before is padding.
-            positions_BT: Where each token stands. Counted from its start when left out.
+            positions_BT: Where each token stands. Counted from its start when left out. Distances
+                (ALiBi, buckets, windows) are counted in the row all the same.
             documents_BT: Which document each token belongs to, when several share a row.
         """
         if isinstance(self.input, WordInput):

@@ -25,7 +25,7 @@ def structure(title: str, architecture: Plain) -> Tree:
 def _side(tree: Tree, name: str, side: Plain, *, reads: bool = False) -> None:
     stack = side["stack"]
     layer = stack["layer"]
-    tree.add(f"[cyan]in[/cyan]    {_input(side['input'])} → {stack['width']}")
+    tree.add(f"[cyan]in[/cyan]    {_input(side['input'], stack['width'])} → {stack['width']}")
     block = tree.add(f"[bold]{stack['layers']} ×[/bold] block, width {stack['width']}")
     norm = f"{_norm(layer['norm'])} {layer['norm_place']}"
     seen = "every token sees all" if name == "encoder" else "every token sees those before it"
@@ -44,16 +44,18 @@ def _side(tree: Tree, name: str, side: Plain, *, reads: bool = False) -> None:
         tree.add(f"[cyan]out[/cyan]   {_output(side['output'])}")
 
 
-def _input(spec: Plain) -> str:
+def _input(spec: Plain, width: int) -> str:
     if spec.get("kind") == "patches":
         return (
             f"picture {spec['picture']}², squares of {spec['patch']}², {spec['specials']} special"
         )
     if spec.get("kind") == "frames":
         return f"spectrogram of {spec['bands']} bands, at most {2 * spec['length']} frames"
-    parts = [f"{spec['vocabulary']:,} words, {spec['width']} wide"]
+    parts = [
+        f"{spec['vocabulary']:,} words" + (f", {spec['width']} wide" * (spec["width"] != width))
+    ]
     if spec.get("scale", 1.0) != 1.0:
-        parts.append(f"× {spec['scale']:.4g}")
+        parts[0] += f", × {spec['scale']:.4g},"
     if spec.get("positions"):
         parts.append(f"+ {_positions(spec['positions'])} positions")
     if spec.get("types"):

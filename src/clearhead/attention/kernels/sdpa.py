@@ -61,6 +61,8 @@ def added_mask(request: Request, full: bool) -> Tensor | None:
     dtype = request.q_BHTD.dtype
     if bias is not None:
         bias = bias.to(dtype)
+        if bias.is_cuda and bias.shape[-1] != request.keys:  # CUDA wants every key written out
+            bias = bias.expand(*bias.shape[:-1], request.keys).contiguous()
     if full:
         return bias
     allowed_B1TS = allowed_pairs(request)[:, None]

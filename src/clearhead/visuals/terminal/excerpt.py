@@ -41,13 +41,15 @@ def excerpt_of(trace: Trace, array: Array, width: int, *, beside: int = 0) -> Ex
     values = array.values
     rows = _rows(trace, array)
     row_names = [_names(trace, array, 0)[row] for row in rows]
-    label = min(max(map(cell_len, row_names), default=1), LABEL, max(width // 3, 1))
     places = places_for(values[rows].ravel())
     digits = max((len(aligned(number, places)) for number in values[rows].ravel()), default=1)
     column_names = _names(trace, array, 1)
     if array.axes[1] in trace.labels:
         digits = max(digits, min(max(map(cell_len, column_names), default=1), HEADING))
     cell = digits + beside
+    rest = cell + 5 + len(f" … +{values.shape[1]}")  # what a line needs for one number at least
+    label = min(max(map(cell_len, row_names), default=1), LABEL, width // 3, width - rest)
+    label = max(label, 1)
     columns = _columns(trace, array, width - label - 3, cell + 2)
     return Excerpt(
         rows=rows,
