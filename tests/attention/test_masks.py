@@ -1,5 +1,7 @@
 """Masks against their rule in plain Python, pair by pair. (Kernels share them: no judges.)"""
 
+from itertools import product
+
 import pytest
 import torch
 
@@ -93,6 +95,25 @@ def test_a_grid_is_the_rule_pair_by_pair(rule, queries, keys, first):
         assert found == [
             [may_look(example, row, col) for col in range(first, first + keys)] for row in rows
         ]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("queries", "keys", "first"), PLACES)
+def test_tiles_are_judged_as_their_pairs_would_be(rule, queries, keys, first):
+    """Exactly, where a tile is one pair; where it is more, `some` and `every` are never wrong."""
+    mask, place = RULES[rule][0], {"queries": queries, "keys": keys, "first": first}
+    allowed = grid(mask, batch=2, device=CPU, **place)
+    for height, width in ((1, 1), (1, 3), (2, 2), (4, 3), (3, 5)):
+        verdict = tile_verdict(mask, batch=2, size=(height, width), device=CPU, **place)
+        if height == width == 1:
+            assert torch.equal(verdict.some, allowed)
+            assert torch.equal(verdict.every, allowed)
+        for row, column in product(range(-(-queries // height)), range(-(-keys // width))):
+            tile = allowed[
+                :, row * height : (row + 1) * height, column * width : (column + 1) * width
+            ]
+            assert not tile[~verdict.some[:, row, column]].any()
+            assert tile[verdict.every[:, row, column]].all()
 
 
 @pytest.mark.parametrize("rule", ["everything", "causal", "window", "padding both", "or", "not"])

@@ -100,22 +100,28 @@ def normed(x: Tensor, norm: nn.RMSNorm | None) -> Tensor:
     return x / size * norm.weight
 
 
+def weighed(module, q: Tensor, keys: Tensor, seen: Tensor) -> list[float]:
+    """The weight of one key after the other, for one query of one head."""
+    spec, weights = module.spec, []
+    scale = 1 / math.sqrt(spec.head_width) if spec.scale is None else spec.scale
+    for s, k in enumerate(keys):
+        score = scale * float(normed(q, module.query_norm) @ normed(k, module.key_norm))
+        if spec.softcap is not None:
+            score = spec.softcap * math.tanh(score / spec.softcap)
+        weights.append(math.exp(score) if seen[s] else 0.0)
+    total = sum(weights) or 1.0
+    return [weight / total for weight in weights]
+
+
 def in_loops(module, queries: list[Tensor], keys: list[Tensor], values: list[Tensor], allowed):
     """One example, one head, one query, one key at a time."""
     spec, rows = module.spec, []
-    scale = 1 / math.sqrt(spec.head_width) if spec.scale is None else spec.scale
-    for t, _ in enumerate(queries[0]):
+    for t, seen in enumerate(allowed):
         mixed = []
         for head, of_head in enumerate(queries):
             shared = head * spec.key_value_heads // spec.heads
-            q, weights = normed(of_head[t], module.query_norm), []
-            for s, k in enumerate(keys[shared]):
-                score = scale * float(q @ normed(k, module.key_norm))
-                if spec.softcap is not None:
-                    score = spec.softcap * math.tanh(score / spec.softcap)
-                weights.append(math.exp(score) if allowed[t, s] else 0.0)
-            total = sum(weights) or 1.0
-            mixed.append(sum(w / total * v for w, v in zip(weights, values[shared], strict=True)))
+            weights = weighed(module, of_head[t], keys[shared], seen)
+            mixed.append(sum(w * v for w, v in zip(weights, values[shared], strict=True)))
         rows.append(module.output(torch.cat(mixed)))
     return torch.stack(rows)
 

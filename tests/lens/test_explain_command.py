@@ -1,6 +1,7 @@
 """`clearhead explain`: from what is typed to what is told, on the screen, as JSON, in a file."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 import clearhead.tasks
 from clearhead import explain
 from clearhead.cli.explain import explain as command
-from clearhead.cli.explain import spoken
+from clearhead.cli.terminal import spoken
 from clearhead.foundation.errors import ClearheadError, ConfigError, FileError, InputError
 from clearhead.lens import EXAMPLES
 from clearhead.lens.explanation import STEPS
@@ -124,3 +125,15 @@ def test_a_saved_trace_is_drawn_without_torch(tmp_path):
     command = [sys.executable, "-c", script]
     ran = subprocess.run(command, cwd=PACKAGE.parent, capture_output=True, check=False)
     assert ran.returncode == 0, ran.stderr.decode()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_terminal_without_some_letters_still_gets_an_answer(language):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "clearhead", "explain", "--language", language]
+    for more in ([], ["--example", "powerful", "--json"]):
+        ran = subprocess.run(
+            [*command, *more], cwd=PACKAGE.parent, env=environment, capture_output=True, check=False
+        )
+        assert ran.returncode == 0, ran.stderr.decode()
+    assert len(json.loads(ran.stdout)["steps"]) == 13

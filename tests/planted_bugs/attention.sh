@@ -44,23 +44,23 @@ plant "fused: always flash" $A/fused.py 's/return BACKENDS\[number\]/return SDPB
 # Masks and biases
 plant "window: off by one to the right" $A/rules.py 's/\(ahead <= self.right\)/(ahead < self.right)/' tests $T/test_masks.py
 plant "window: off by one to the left" $A/rules.py 's/\(ahead >= -self.left\)/(ahead > -self.left)/' tests $T/test_masks.py
-plant "window: a tile at its edge is skipped" $A/rules.py 's/\(highest >= -self.left\)/(highest > -self.left)/' tests $T/test_mask_verdicts.py -k tile
-plant "window: a tile at its edge is whole" $A/rules.py 's/\(highest <= self.right\)/(highest <= self.right + 1)/' tests $T/test_mask_verdicts.py -k tile
+plant "window: a tile at its edge is skipped" $A/rules.py 's/\(highest >= -self.left\)/(highest > -self.left)/' tests $T/test_masks.py $T/test_mask_verdicts.py -k tile
+plant "window: a tile at its edge is whole" $A/rules.py 's/\(highest <= self.right\)/(highest <= self.right + 1)/' tests $T/test_masks.py $T/test_mask_verdicts.py -k tile
 plant "window: full one key too early" $A/rules.py 's/self.left < keys - 1/self.left < keys - 2/' tests $T/test_mask_verdicts.py -k 'kind or full'
 plant "window: full one query too early" $A/rules.py 's/self.right >= queries - 1/self.right >= queries - 2/' tests $T/test_mask_verdicts.py -k 'kind or full'
 plant "causal: with a cache too" $A/rules.py 's/ and queries == keys else None/ else None/' tests $T/test_mask_verdicts.py -k 'kind or full'
 plant "window: density without the query's own key" $A/rules.py 's/\(self.left \+ self.right \+ 1\)/(self.left + self.right)/' tests $T/test_mask_verdicts.py -k 'dens or sparse'
 plant "windows: the wider of two" $A/rules.py 's/else min\(one, two\)/else max(one, two)/' tests $T/test_masks.py
 plant "padding: one key too many" $A/rules.py 's/\(column < self.lengths_B\[batch\]\)/(column <= self.lengths_B[batch])/' tests $T/test_masks.py
-plant "padding: a tile too early is skipped" $A/rules.py 's/\(tiles.right >= starts\)/(tiles.right > starts)/' tests $T/test_mask_verdicts.py -k tile
-plant "documents: only tiles that start alike" $A/rules.py 's/\(low_r <= high_c\) & \(low_c <= high_r\)/(low_r == low_c)/' tests $T/test_mask_verdicts.py -k tile
+plant "padding: a tile too early is skipped" $A/rules.py 's/\(tiles.right >= starts\)/(tiles.right > starts)/' tests $T/test_masks.py $T/test_mask_verdicts.py -k tile
+plant "documents: only tiles that start alike" $A/rules.py 's/\(low_r <= high_c\) & \(low_c <= high_r\)/(low_r == low_c)/' tests $T/test_masks.py $T/test_mask_verdicts.py -k tile
 plant "documents: queries numbered as keys are" $A/rules.py 's/row - \(self.columns_BS.shape\[1\] - self.rows_BT.shape\[1\]\)/row/' tests $T/test_masks.py
-plant "documents: spans mixed up between examples" $A/rules.py 's/shape = \(len\(ids_BN\), \*\(1,\) \* \(2 - low.dim\(\)\), \*low.shape\)/shape = (len(ids_BN), *low.shape)/' tests $T/test_mask_verdicts.py -k tile
+plant "documents: spans mixed up between examples" $A/rules.py 's/shape = \(len\(ids_BN\), \*\(1,\) \* \(2 - low.dim\(\)\), \*low.shape\)/shape = (len(ids_BN), *low.shape)/' tests $T/test_masks.py $T/test_mask_verdicts.py -k tile
 plant "documents: a later start is not minded" $A/rules.py 's/\(batch, first \+ keys\)/(batch, keys)/' tests $T/test_mask_refusals.py
 plant "blocks rule: density of the whole layout" $A/rules.py 's/self.share \* rows \* columns \/ max\(queries \* keys, 1\)/self.share/' tests $T/test_mask_verdicts.py -k dens
 plant "global: rows only" $A/rules.py 's/allowed \| of_rows \| of_columns/allowed | of_rows/' tests $T/test_masks.py
-plant "not: tiles as they were" $A/masks.py 's/Verdict\(~verdict.every, ~verdict.some\)/Verdict(~verdict.some, ~verdict.every)/' tests $T/test_mask_verdicts.py -k tile
-plant "and: whole where one is whole" $A/masks.py 's/one.every & two.every/one.every | two.every/' tests $T/test_mask_verdicts.py -k tile
+plant "not: tiles as they were" $A/masks.py 's/Verdict\(~verdict.every, ~verdict.some\)/Verdict(~verdict.some, ~verdict.every)/' tests $T/test_masks.py $T/test_mask_verdicts.py -k tile
+plant "and: whole where one is whole" $A/masks.py 's/one.every & two.every/one.every | two.every/' tests $T/test_masks.py $T/test_mask_verdicts.py -k tile
 plant "or: density of the sparser" $A/masks.py 's/return min\(1.0, self.first.density\(queries, keys\) \+ self.second.density\(queries, keys\)\)/return self.first.density(queries, keys)/' tests $T/test_mask_verdicts.py -k 'dens or sparse'
 plant "queries aligned with the first key" $A/masks.py 's/rows_T1 = torch.arange\(first \+ keys - queries, first \+ keys,/rows_T1 = torch.arange(first, first + queries,/' tests $T/test_masks.py
 plant "a rule remembers the wrong place" $A/masks.py 's/place = \(batch, queries, keys, first, device\)/place = (batch, queries, keys, device)/' tests $T/test_masks.py

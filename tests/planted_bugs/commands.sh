@@ -38,7 +38,7 @@ plant "commands: convert: writes over what is there" $S/cli/convert.py 's/if fol
 plant "commands: convert: always our own form" $S/cli/convert.py 's/form=to/form="clearhead"/' tests $CLI/test_convert.py
 plant "commands: info: brackets are colours" $S/visuals/structure.py 's/escape\(title\)/title/' tests $CLI/test_info.py
 plant "commands: info: brackets in the facts are colours" $S/cli/info.py 's/escape\(shown\)/shown/' tests $CLI/test_info.py
-plant "commands: info: always 512 tokens of context" $S/cli/info.py 's/flops_per_token\(architecture, length=length\)/flops_per_token(architecture, length=512)/' tests $CLI/test_info.py
+plant "commands: info: always 512 tokens of context" $S/tasks/about.py 's/flops_per_token\(architecture, length=length\)/flops_per_token(architecture, length=512)/' tests $CLI/test_info.py
 plant "commands: info: no window in the drawing" $S/visuals/structure.py 's/    if not stack.get\("window"\):/    if True:/' tests $CLI/test_info.py
 plant "commands: info: labels from two tokens" $S/visuals/structure.py 's/    if spec\["kind"\] == "taught":/    if False:/' tests $CLI/test_info.py
 plant "commands: open: a folder without a config" $S/checkpoints/open.py 's/is a folder without/is empty without/' tests $CLI/test_bad_input.py

@@ -22,7 +22,7 @@ plant "bytes: a text is never framed" $K/byte_level.py 's/    if not first and n
 plant "sentencepiece: nothing is normalised" $K/sentencepieces.py 's/    if spec.precompiled_charsmap:/    if False:/' tests $T/test_vocabularies.py
 plant "sentencepiece: spaces are all kept" $K/sentencepieces.py 's/    if spec.remove_extra_whitespaces:/    if False:/' tests $T/test_vocabularies.py
 plant "sentencepiece: extra ids count upwards" $K/sentencepieces.py 's/in reversed\(range\(extra\)\)\]$/in range(extra)]/' tests $T/test_vocabularies.py
-plant "sentencepiece: pairs in the order of their parts" $K/sentencepieces.py 's/found.sort\(key=lambda each: each\[:3\]\)/found.sort(key=lambda each: each[1:3])/' tests $T/test_vocabularies.py
+plant "sentencepiece: the pairs of the last piece first" $K/sentencepieces.py 's/found.sort\(key=lambda each: each\[:3\]\)/found.sort(key=lambda each: -each[0])/' tests $T/test_vocabularies.py
 plant "sentencepiece: no bytes to fall back on" $K/sentencepieces.py 's/byte_fallback=model.trainer_spec.byte_fallback/byte_fallback=False/' tests $T/test_vocabularies.py
 plant "sentencepiece: no space before the first word" $K/sentencepieces.py 's/prefix=spec.add_dummy_prefix/prefix=False/' tests $T/test_vocabularies.py
 plant "sentencepiece: T5 does not end" $K/sentencepieces.py 's/    if is_t5:/    if False:/' tests $T/test_vocabularies.py
@@ -69,7 +69,7 @@ plant "vit: the pooler is always tanh" $FAMILY/vit.py 's/Pooled\(activation=.*\)
 plant "vit: always a bias" $FAMILY/vit.py 's/input_bias=settings.get\("qkv_bias", True\)/input_bias=True/' tests $PS
 plant "deit: special tokens change places" $FAMILY/vit.py 's/\("cls_token", "distillation_token"\)/("distillation_token", "cls_token")/' tests $PS
 plant "deit: the teacher is not heard" $S/layers/taught.py 's/self.taught_scores\(hidden_BTM\[:, 1\]\)/self.scores(hidden_BTM[:, 0])/' tests $PS
-plant "whisper: keys take the bias of values" $FAMILY/whisper.py 's/None if part == "k" else f"\{theirs\}.\{part\}_proj.bias"/f"{theirs}.{part.replace(chr(107), chr(118))}_proj.bias"/' tests $PS
+plant "whisper: values have no bias, keys have" $FAMILY/whisper.py 's/None if part == "k"/None if part == "v"/' tests $PS
 plant "whisper: no norm at the end" $FAMILY/whisper.py 's/final_norm=True/final_norm=False/' tests $PS
 plant "whisper: both sides have the encoder's heads" $FAMILY/whisper.py 's/f"\{side\}_attention_heads"\)$/"encoder_attention_heads")/' tests $PS
 plant "whisper: scores are always tied" $FAMILY/whisper.py 's/tied=settings.get\("tie_word_embeddings", True\)/tied=True/' tests $PS

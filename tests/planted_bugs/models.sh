@@ -45,7 +45,7 @@ plant "models: heads: the memory's keys and values change places" $A/multihead.p
 plant "models: heads: queries are not normed" $A/multihead.py 's/q_BHTD, k_BGTD = self.query_norm\(q_BHTD\), /q_BHTD, k_BGTD = q_BHTD, /' tests $HEADS
 plant "models: heads: cross queries are not normed" $A/multihead.py 's/q_BHTD if self.query_norm is None else self.query_norm\(q_BHTD\)/q_BHTD/' tests $HEADS
 plant "models: heads: scale is forgotten" $A/multihead.py 's/Scores\(scale=spec.scale, /Scores(/' tests $HEADS
-plant "models: heads: softcap is forgotten" $A/multihead.py 's/softcap=spec.softcap//' tests $HEADS
+plant "models: heads: softcap is forgotten" $A/multihead.py 's/softcap=spec.softcap/softcap=None/' tests $HEADS
 plant "models: heads: joined across heads" $A/multihead.py 's/values_BHTE.transpose\(1, 2\).flatten\(2\)/values_BHTE.permute(0, 2, 3, 1).flatten(2)/' tests $HEADS
 plant "models: heads: dropout while running" $A/multihead.py 's/self.dropout if self.training else None/self.dropout/' tests $HEADS
 plant "models: heads: the mask of cross-attention is lost" $A/multihead.py 's/            mask=mask,//' tests $HEADS

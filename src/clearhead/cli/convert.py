@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from ..foundation.errors import FileError
-from ..tasks import load
 
 
 def convert(
@@ -15,6 +14,8 @@ def convert(
     to: Annotated[str, typer.Option(help="clearhead, or huggingface")] = "clearhead",
 ) -> None:
     """Write a model in another form. Nothing that is already there is overwritten."""
+    from ..tasks import load  # loads torch, which only the verb itself needs
+
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileError(f"{folder} is already there and not empty: give a new folder.")
     load(model, device="cpu").save(folder, form=to)

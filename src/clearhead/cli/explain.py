@@ -14,6 +14,7 @@ from ..foundation.errors import ConfigError
 from ..traces import Trace, open_trace
 from ..visuals import steps_of
 from ..visuals.words import words_in
+from .terminal import spoken
 
 FIRST = "look-up"
 MENU = {
@@ -115,17 +116,11 @@ def tell(trace: Trace, *, as_json: bool, language: str) -> None:
     """Print an explanation, for a person or for a program."""
     if as_json:
         told = {"steps": steps_of(trace, language=language)}
-        print(json.dumps(told, ensure_ascii=False, allow_nan=False))
+        has_all_letters = sys.stdout.encoding.lower().startswith("utf")
+        print(json.dumps(told, ensure_ascii=not has_all_letters, allow_nan=False))
         return
     from rich.console import Console
 
     from ..visuals.terminal import show
 
     show(trace, console=Console(highlight=False), language=language)
-
-
-def spoken(environment: Mapping[str, str]) -> str:
-    """The language a terminal is set to: Chinese where it says so, else English."""
-    names = ("LC_ALL", "LC_MESSAGES", "LANG")
-    named = next((environment[name] for name in names if environment.get(name)), "")
-    return "zh" if named.lower().startswith("zh") else "en"

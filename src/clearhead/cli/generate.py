@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-from ..tasks import load
-
 
 def generate(
     model: Annotated[str, typer.Argument(help="A decoder: a folder, a file, an installed name.")],
@@ -14,4 +12,6 @@ def generate(
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, mps")] = "auto",
 ) -> None:
     """Continue a text with the likeliest token, again and again."""
+    from ..tasks import load  # loads torch, which only the verb itself needs
+
     print(load(model, device=device).generate(prompt, max_tokens=max_tokens))

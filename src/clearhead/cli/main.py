@@ -14,6 +14,7 @@ from .demo import demo
 from .explain import explain
 from .generate import generate
 from .info import info
+from .terminal import never_fail_on_a_letter
 
 app = typer.Typer(
     help="Transformers you can see through.",
@@ -51,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: What was typed after `clearhead`; taken from the process when left out.
     """
+    never_fail_on_a_letter(sys.stdout)
     typed, debug = without_debug(sys.argv[1:] if arguments is None else arguments)
     try:
         app(args=typed, prog_name="clearhead")
