@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .attention import Scores as Scores
     from .attention import attend as attend
     from .lens import explain as explain
+    from .lens import watch as watch
     from .tasks import Model as Model
     from .tasks import load as load
 
@@ -21,8 +22,9 @@ HOMES = {
     "attend": ".attention",
     "explain": ".lens",
     "load": ".tasks",
+    "watch": ".lens",
 }
-__all__ = ["Model", "Scores", "attend", "explain", "load"]
+__all__ = ["Model", "Scores", "attend", "explain", "load", "watch"]
 
 
 def __getattr__(name: str) -> object:

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from ..foundation.errors import ConfigError, ShapeError
@@ -83,6 +83,24 @@ class Table(Bias):
         growth = torch.log(distance.clamp(min=1).float() / near) / math.log(self.furthest / near)
         far = (near + (growth * (count - near)).long()).clamp(max=count - 1)
         return side + torch.where(distance < near, distance, far)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen(Bias):
+    """Another rule, for some of its heads."""
+
+    rule: Bias
+    heads_H: Int[Tensor, " h"]
+
+    def at(self, head: Tensor, row: Tensor, column: Tensor) -> Tensor:
+        return self.rule.at(self.heads_H[head], row, column)
+
+    def check(self, heads: int) -> None:
+        if len(self.heads_H) != heads:
+            raise ShapeError(
+                f"The bias was chosen for {len(self.heads_H)} heads and there are {heads} query "
+                "heads: choose as many."
+            )
 
 
 def bias_grid(

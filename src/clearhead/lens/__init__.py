@@ -1,11 +1,15 @@
-"""Questions to attention, answered as traces; this room never draws.
+"""Questions to attention, answered exactly at any length; this room never draws.
 
-`explain` walks one attention step by step with real numbers.
+`watch` hears what a model's attention does and changes nothing about it; `Look` is one attention
+and everything it can be asked. `explain` walks one attention step by step with real numbers.
 """
 
 from .explanation import EXAMPLES as EXAMPLES
 from .explanation import Matrices as Matrices
 from .explanation import explain as explain
 from .explanation import read_matrices as read_matrices
+from .look import Look as Look
+from .seen import Seen as Seen
+from .watch import watch as watch
 
-__all__ = ["EXAMPLES", "Matrices", "explain", "read_matrices"]
+__all__ = ["EXAMPLES", "Look", "Matrices", "Seen", "explain", "read_matrices", "watch"]

@@ -1,0 +1,204 @@
+"""Questions put to a source: each gathers its collectors and makes one pass."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ...foundation.errors import InputError
+from .answers import Lse
+from .collectors import Blocks, Distance, Entropy, Mass, Peak, Received, Spans, Top
+from .edges import Edges
+from .scores import pair_scores, tile_scores
+from .source import Source
+from .sweep import CPU_PAIRS, GPU_PAIRS, LogSum, row_sums, settled, sweep
+
+ROW_BLOCKS = 128  # blocks of keys that a pass over whole rows works in
+OFF = 1e-3  # how far from 1 a row may add up before the kernel's lse is not taken
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The lse of every row, and where it is from."""
+
+    lse_BHT: Float[Tensor, "b h t"]
+    origin: Lse
+
+
+@dataclass(frozen=True, eq=False)
+class Summaries:
+    """Every statistic that is one number a query or a key."""
+
+    received_BHS: Float[Tensor, "b h s"]
+    entropy_BHT: Float[Tensor, "b h t"]
+    peak_BHT: Float[Tensor, "b h t"]
+    signed_BHT: Float[Tensor, "b h t"]
+    absolute_BHT: Float[Tensor, "b h t"]
+    mass_BHT: Float[Tensor, "b h t"]
+    sink_BHT: Float[Tensor, "b h t"]
+    blocks: Blocks | None = None
+    top: Top | None = None
+
+
+def rows_of(source: Source) -> Rows:
+    """The lse that the kernel told, or one worked out from the scores."""
+    if source.lse_BHT is None:
+        return recomputed(source)
+    return Rows(settled(source, source.lse_BHT), "announced")
+
+
+def recomputed(source: Source) -> Rows:
+    """The lse of every row, worked out from its scores."""
+    return Rows(checked(source, row_sums(source)), "recomputed")
+
+
+def checked(source: Source, lse_BHT: Tensor) -> Tensor:
+    """The same numbers, or an error that says where the first NaN is from."""
+    if not bool(lse_BHT.isnan().any()):
+        return lse_BHT
+    for name, tensor in (("query", source.request.q_BHTD), ("key", source.request.k_BGSD)):
+        wrong = tensor.isnan().any(-1).nonzero()
+        if len(wrong):
+            example, head, place = wrong[0].tolist()
+            raise InputError(
+                f"{source.site}: {name} {place} of head {head} in example {example} is not a "
+                "number (NaN), so nothing can be said of its attention. Look for the layer below "
+                "whose output is NaN first."
+            )
+    raise InputError(f"{source.site}: the scores are not numbers (NaN). Look at its bias and mask.")
+
+
+def summaries(
+    source: Source, rows: Rows, *, size: int | None = None, top: int | None = None
+) -> tuple[Summaries, Rows]:
+    """All of them in one pass, with a map of `size` blocks and the `top` keys where asked for.
+
+    The rows come back, worked out again where the kernel's own did not add up to 1.
+    """
+    _, _, queries, keys = source.sizes
+    if not queries * keys:
+        raise InputError(
+            f"{source.site} has {queries} queries and {keys} keys, so there is nothing to see: "
+            "run the model on at least one token."
+        )
+    edges = Edges.of(slice(0, keys), ROW_BLOCKS if size is None else size)
+    received, entropy, mass = Received(source), Entropy(source), Mass(source)
+    peak, distance = Peak(source), Distance(source)
+    blocks = None if size is None else Blocks(source, Edges.of(slice(0, queries), size), edges)
+    best = None if top is None else Top(source, top)
+    collectors = [received, entropy, mass, peak, distance, *(x for x in (blocks, best) if x)]
+    sweep(source, collectors, rows=slice(0, queries), columns=edges, lse_BHT=rows.lse_BHT)
+    if rows.origin == "announced" and not adds_up(source, rows.lse_BHT, mass.sums_BHT):
+        return summaries(source, recomputed(source), size=size, top=top)
+    found = Summaries(
+        received_BHS=received.sums_BHS,
+        entropy_BHT=entropy.sums_BHT,
+        peak_BHT=peak.logs_BHT.exp(),
+        signed_BHT=distance.signed_BHT,
+        absolute_BHT=distance.absolute_BHT,
+        mass_BHT=mass.sums_BHT,
+        sink_BHT=weight_of(source, rows, source.first_seen_BT),
+        blocks=blocks,
+        top=best,
+    )
+    return found, rows
+
+
+def adds_up(source: Source, lse_BHT: Tensor, mass_BHT: Tensor) -> bool:
+    """Whether every row has the mass it must have."""
+    wanted = torch.ones_like(mass_BHT)
+    sinks_H = source.request.scores.sinks
+    if sinks_H is not None:
+        wanted = 1 - (sinks_H.to(lse_BHT)[:, None] - lse_BHT).exp()
+    if source.weighs_all_BT is None:
+        wanted = wanted.masked_fill(source.blind_BT[:, None], 0.0)
+    return bool(((mass_BHT - wanted).abs() <= OFF).all())
+
+
+def weight_of(source: Source, rows: Rows, columns_BT: Tensor) -> Float[Tensor, "b h t"]:
+    """Every query's weight on one key each; 0 where there is none, or it may not be seen."""
+    with torch.no_grad():
+        return (pair_scores(source, columns_BT) - rows.lse_BHT).exp()
+
+
+def cells(
+    source: Source, lse_BHr: Tensor, *, rows: slice, columns: slice, groups: slice
+) -> Float[Tensor, "b h r c"]:
+    """Exact weights of these queries and keys, for all query heads of these key/value heads."""
+    shared = source.sizes[1] // source.request.k_BGSD.shape[1]
+    shape = (
+        source.sizes[0],
+        (groups.stop - groups.start) * shared,
+        rows.stop - rows.start,
+        columns.stop - columns.start,
+    )
+    weights = torch.empty(shape, dtype=source.wide, device=source.device)
+    for part in pieces(source, columns, rows.stop - rows.start):
+        inside = slice(part.start - columns.start, part.stop - columns.start)
+        with torch.no_grad():
+            scores = tile_scores(source, rows, part, groups)
+            torch.exp(scores - lse_BHr[..., None], out=weights[..., inside])
+    return weights
+
+
+def pieces(source: Source, columns: slice, height: int) -> list[slice]:
+    """The keys in pieces whose scores, in full precision, stay small."""
+    pairs = 16 * CPU_PAIRS if source.device.type == "cpu" else GPU_PAIRS
+    batch, heads, _, _ = source.sizes
+    longest = max(256, pairs // max(batch * heads * height, 1))
+    starts = range(columns.start, columns.stop, longest)
+    return [slice(start, min(start + longest, columns.stop)) for start in starts]
+
+
+def lse_of(source: Source, rows: slice) -> Float[Tensor, "b h r"]:
+    """The lse of a few rows, without a pass over the others."""
+    if source.lse_BHT is not None:
+        return settled(source, source.lse_BHT)[:, :, rows]
+    collector = LogSum(source)
+    keys = source.sizes[3]
+    nothing = torch.zeros(source.sizes[:3], dtype=source.wide, device=source.device)
+    sweep(source, [collector], rows=rows, columns=Edges.of(slice(0, keys), 1), lse_BHT=nothing)
+    return checked(source, settled(source, collector.total())[:, :, rows])
+
+
+def region(
+    source: Source, rows: Rows, *, part: slice, columns: slice, size: int
+) -> tuple[Blocks, Float[Tensor, "b h t"]]:
+    """A map of a region in at most `size` × `size` blocks, and the mass of each query in it."""
+    row_edges, column_edges = Edges.of(part, size), Edges.of(columns, size)
+    blocks, mass = Blocks(source, row_edges, column_edges), Mass(source)
+    sweep(source, [blocks, mass], rows=part, columns=column_edges, lse_BHT=rows.lse_BHT)
+    return blocks, mass.sums_BHT[:, :, part]
+
+
+def top_keys(source: Source, rows: Rows, count: int) -> Top:
+    """The strongest keys of every query."""
+    _, _, queries, keys = source.sizes
+    top = Top(source, count)
+    every = Edges.of(slice(0, keys), 1)
+    sweep(source, [top], rows=slice(0, queries), columns=every, lse_BHT=rows.lse_BHT)
+    return top
+
+
+def span_masses(source: Source, rows: Rows, spans: Mapping[str, slice]) -> Float[Tensor, "..."]:
+    """Of each query the mass of each span: [batch, heads, queries, spans]."""
+    found = Spans(source, list(spans.values()))
+    low = min((span.start for span in spans.values()), default=0)
+    high = max((span.stop for span in spans.values()), default=0)
+    if low < high:
+        edges = Edges.of(slice(low, high), 1)
+        every = slice(0, source.sizes[2])
+        sweep(source, [found], rows=every, columns=edges, lse_BHT=rows.lse_BHT)
+    return found.sums_BHTn
+
+
+def columns_mass(source: Source, rows: Rows, columns: Sequence[int]) -> Float[Tensor, "b h t"]:
+    """Of each query the weights of these keys together."""
+    shape = (source.sizes[0], source.sizes[2])
+    total = torch.zeros(source.sizes[:3], dtype=source.wide, device=source.device)
+    for column in columns:
+        at_BT = torch.full(shape, column, dtype=torch.long, device=source.device)
+        total += weight_of(source, rows, at_BT)
+    return total

@@ -1,0 +1,97 @@
+r"""The scores of a tile of pairs, and of single pairs: the one place where the lens makes them.
+
+$$s_{ij} = \mathrm{cap}(\text{scale}\; q_i \cdot k_j) + b_{ij}, \qquad
+  P_{ij} = \exp(s_{ij} - \mathrm{lse}_i)$$
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from ...attention.bias import Bias
+from .source import Source, allowed
+
+FORBIDDEN = -1e30  # its weight is 0, and it stays a number in every product
+
+
+def tile_scores(
+    source: Source, rows: slice, columns: slice, groups: slice, *, masked: bool = True
+) -> Float[Tensor, "b h r c"]:
+    """Scores of these queries and keys, for all query heads of these key/value heads.
+
+    Args:
+        masked: Put `FORBIDDEN` where a query may not look. Not needed in tiles that are allowed
+            from corner to corner.
+    """
+    request = source.request
+    shared = request.q_BHTD.shape[1] // request.k_BGSD.shape[1]
+    heads = slice(groups.start * shared, groups.stop * shared)
+    q_BhrD = request.q_BHTD[:, heads, rows].to(source.wide) * request.scale
+    k_BgcD = request.k_BGSD[:, groups, columns].to(source.wide)
+    batch, count, height, width = q_BhrD.shape
+    # Query heads that share a key head stand as more rows of one product.
+    q_BgnD = q_BhrD.reshape(batch, count // shared, shared * height, width)
+    scores = (q_BgnD @ k_BgcD.transpose(-2, -1)).view(batch, count, height, k_BgcD.shape[2])
+    if request.scores.softcap is not None:
+        scores.div_(request.scores.softcap).tanh_().mul_(request.scores.softcap)
+    if request.scores.bias is not None:
+        scores += tile_bias(source, rows, columns, heads)
+    if masked:
+        forbidden_B1rc = ~allowed(source, rows, columns)[:, None]
+        scores.masked_fill_(forbidden_B1rc, FORBIDDEN)
+    if source.weighs_all_BT is not None:
+        all_alike_B1r1 = source.weighs_all_BT[:, None, rows, None]
+        scores.masked_fill_(all_alike_B1r1, 0.0)
+    return scores
+
+
+def tile_bias(source: Source, rows: slice, columns: slice, heads: slice) -> Tensor:
+    """What is added to these scores, stretched to [B, h, r, c]."""
+    bias, device = source.request.scores.bias, source.device
+    if isinstance(bias, Bias):
+        head_h11 = torch.arange(heads.start, heads.stop, device=device)[:, None, None]
+        rows_r1 = torch.arange(rows.start, rows.stop, device=device)[:, None] + source.row
+        columns_c = torch.arange(columns.start, columns.stop, device=device)
+        return bias.at(head_h11, rows_r1, columns_c + source.request.first)[None].to(source.wide)
+    assert bias is not None
+    full_BHTS = bias.expand(source.sizes)
+    return full_BHTS[:, heads, rows, columns].to(source.wide).clamp(min=FORBIDDEN)
+
+
+def pair_scores(source: Source, columns_BT: Int[Tensor, "b t"]) -> Float[Tensor, "b h t"]:
+    """Every query's score for one key each: O(n), for every head. Below 0: no key, forbidden."""
+    request = source.request
+    batch, heads, queries, keys = source.sizes
+    groups = request.k_BGSD.shape[1]
+    real_BT = (columns_BT >= 0) & (columns_BT < keys)
+    at_BT = columns_BT.clamp(0, max(keys - 1, 0))
+    index = at_BT[:, None, :, None].expand(-1, groups, -1, request.k_BGSD.shape[-1])
+    k_BGTD = request.k_BGSD.gather(2, index).to(source.wide)
+    q_BGnTD = request.q_BHTD.view(batch, groups, heads // groups, queries, -1).to(source.wide)
+    scores = request.scale * torch.einsum("bgntd,bgtd->bgnt", q_BGnTD, k_BGTD)
+    scores = scores.reshape(batch, heads, queries)
+    if request.scores.softcap is not None:
+        scores = request.scores.softcap * torch.tanh(scores / request.scores.softcap)
+    if request.scores.bias is not None:
+        scores = scores + _pair_bias(source, at_BT)
+    batch_B1 = torch.arange(batch, device=source.device)[:, None]
+    row_T = torch.arange(queries, device=source.device) + source.row
+    may_BT = request.mask.sees(batch_B1, row_T, at_BT + request.first) & real_BT
+    scores = scores.masked_fill(~may_BT[:, None], FORBIDDEN)
+    if source.weighs_all_BT is not None:
+        scores = scores.masked_fill((source.weighs_all_BT & real_BT)[:, None], 0.0)
+    return scores
+
+
+def _pair_bias(source: Source, at_BT: Tensor) -> Tensor:
+    bias, device = source.request.scores.bias, source.device
+    _, heads, queries, _ = source.sizes
+    if isinstance(bias, Bias):
+        head_H1 = torch.arange(heads, device=device)[:, None]
+        row_T = torch.arange(queries, device=device) + source.row
+        return bias.at(head_H1, row_T, at_BT[:, None] + source.request.first).to(source.wide)
+    assert bias is not None
+    full_BHTS = bias.expand(source.sizes)
+    index = at_BT[:, None, :, None].expand(-1, heads, -1, 1)
+    found: Tensor = full_BHTS.gather(3, index)[..., 0]
+    return found.to(source.wide).clamp(min=FORBIDDEN)

@@ -1,0 +1,149 @@
+"""What was seen while a model was watched."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from ..foundation.errors import CannotError, InputError, nearest
+from .look import Look
+from .questions.source import Source
+from .watching.keeper import Keeper, Kept, Run
+from .watching.pieces import joined
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How large one attention is, and which kernel ran it."""
+
+    heads: int
+    queries: int
+    keys: int
+    kernel: str
+
+
+@dataclass
+class Seen:
+    """What was seen while a model was watched: its last run, and those before it.
+
+    `without` names the layers that have no attention matrix at all.
+    """
+
+    keeper: Keeper
+    known: tuple[str, ...]
+    without: tuple[str, ...] = ()
+    run: int = -1
+    _looks: dict[str, Look] = field(default_factory=dict, repr=False)
+
+    @property
+    def runs(self) -> list["Seen"]:
+        """Every run by itself: one forward pass, or a prompt and the steps that followed it."""
+        count = len(self.keeper.runs)
+        return [Seen(self.keeper, self.known, self.without, number) for number in range(count)]
+
+    @property
+    def sites(self) -> Mapping[str, Extent]:
+        """Every attention that was heard, in the order of the model."""
+        heard = self._run().sites
+        return {
+            site: Extent(kept.heads, kept.queries, kept.keys, kept.kernel)
+            for site, kept in heard.items()
+        }
+
+    def __getitem__(self, site: str) -> Look:
+        if site not in self._looks:
+            self._looks[site] = Look(self.source(site))
+        return self._looks[site]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sites)
+
+    def source(self, site: str) -> Source:
+        """One attention as questions are asked of it."""
+        run, kept = self._run(), self._kept(site)
+        ways = ways_of(run, kept)
+        source = joined(site, kept.pieces, None if ways is None else rows_by_step(kept, ways))
+        real_BT = self._real(source, run)
+        if ways is not None:
+            written_BT = not_ended(kept, ways).to(source.device)
+            real_BT = written_BT if real_BT is None else real_BT & written_BT
+        return replace(source, real_BT=None if real_BT is None or real_BT.all() else real_BT)
+
+    def _run(self) -> Run:
+        if not self.keeper.runs:
+            raise CannotError(
+                "Nothing was seen: the model was not run inside the block, or what ran was a CUDA "
+                "graph, which cannot tell. Call the model inside `with clearhead.watch(model)`."
+            )
+        return self.keeper.runs[self.run]
+
+    def _kept(self, site: str) -> Kept:
+        heard = self._run().sites
+        if site not in heard:
+            if site in self.known:
+                raise CannotError(
+                    f"{site} is in the model and was not heard: it did not run, or runs past the "
+                    "table of attentions. Run the whole model; for transformers, with 'sdpa'."
+                )
+            raise InputError(
+                f"There is no attention {site!r}.{nearest(site, self.known)} There are: "
+                f"{', '.join(heard)}."
+            )
+        kept = heard[site]
+        if not kept.pieces:
+            raise CannotError(
+                f"Of {site} neither queries nor keys were kept. Watch with keep='exact', and with "
+                "this site among sites=…, to ask this."
+            )
+        return kept
+
+    def _real(self, source: Source, run: Run) -> Tensor | None:
+        """Which queries are no padding: those whose own key anybody may see."""
+        if not source.site.endswith("cross"):
+            return real_queries(source)
+        own = source.site.removesuffix("cross") + "self"
+        if own not in run.sites or not run.sites[own].pieces:
+            return None
+        beside = self[own].source
+        return beside.real_BT if beside.sizes[2] == source.sizes[2] else None
+
+
+def ways_of(run: Run, kept: Kept) -> list[list[int]] | None:
+    """For what was returned, the row of the batch at each step; None where rows never moved."""
+    if not run.beams.moved:
+        return None
+    fed = [ids for ids in run.beams.fed if ids is not None]
+    if not fed or len(kept.pieces[-1].q_BHTD) != len(fed[-1]):
+        return None  # an encoder: its rows are sentences and no beams
+    found = None if run.returned is None else run.beams.ways(run.returned)
+    return found or run.beams.last_rows()
+
+
+def rows_by_step(kept: Kept, ways: Sequence[Sequence[int]]) -> list[Tensor]:
+    """For each piece the row of every way; one that has ended stays where it was."""
+    return [
+        torch.tensor([way[min(piece.step, len(way) - 1)] for way in ways]) for piece in kept.pieces
+    ]
+
+
+def not_ended(kept: Kept, ways: Sequence[Sequence[int]]) -> Tensor:
+    """Which queries belong to each way: a short one ends before the longest."""
+    steps_T = torch.cat([torch.full((piece.q_BHTD.shape[2],), piece.step) for piece in kept.pieces])
+    return steps_T < torch.tensor([len(way) for way in ways])[:, None]
+
+
+def real_queries(source: Source) -> Tensor | None:
+    """The queries whose own key some query may see; None where all are, or the mask has gaps."""
+    batch, _, queries, keys = source.sizes
+    stretches = source.stretches
+    if stretches is None or queries > keys:
+        return None
+    start = (stretches.start_BT - source.request.first).expand(batch, queries)
+    stop = (stretches.stop_BT - source.request.first).expand(batch, queries)
+    steps = torch.zeros(batch, keys + 1, dtype=torch.int64, device=source.device)
+    ones = (stop > start).to(torch.int64)
+    steps.scatter_add_(1, start.clamp(0, keys).long(), ones)
+    steps.scatter_add_(1, stop.clamp(0, keys).long(), -ones)
+    real = steps.cumsum(1)[:, keys - queries : keys] > 0
+    return None if bool(real.all()) else real

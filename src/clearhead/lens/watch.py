@@ -1,0 +1,97 @@
+"""`with watch(model) as seen:` hears every attention of a model, and changes nothing about it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Literal
+
+from ..attention import watching
+from ..foundation.errors import ConfigError, nearest
+from .seen import Seen
+from .watching.attach import Place, attached, is_foreign, network_of
+from .watching.budget import Budget
+from .watching.keeper import Keeper, Wanted, Where
+
+STATISTICS = frozenset({"received", "entropy", "peak", "distance", "sink", "map", "top"})
+Keep = Literal["exact", "summaries"] | Sequence[str]
+
+
+@contextmanager
+def watch(
+    model: object,
+    *,
+    keep: Keep = "exact",
+    sites: Sequence[str] | None = None,
+    heads: Sequence[int] | None = None,
+    top: int = 8,
+    on: Where = "device",
+    budget: int | None = None,
+) -> Iterator[Seen]:
+    """Inside the block, hear what every attention of the model does; outputs stay bit for bit.
+
+    Args:
+        model: What `clearhead.load` returns, a network of ours, or a model of transformers.
+        keep: `exact` keeps queries, keys and values, so every later question is exact.
+            `summaries` works statistics out inside each call and keeps those: O(n). Or the names
+            of statistics. Nothing at all when empty.
+        sites: Keep these only.
+        heads: Keep these only, of every site.
+        top: How many of the strongest keys to keep, where `top` is kept.
+        on: Where it is kept: `device`, or `host`.
+        budget: How many bytes may be kept; half of what is free when left out.
+    """
+    network = network_of(model)
+    with ExitStack() as stack:
+        place = stack.enter_context(attached(network))
+        wanted = wanted_of(keep, place, sites=sites, heads=heads, top=top, on=on)
+        modules = {id(module): site for site, module in place.modules.items()}
+        keeper = Keeper(modules, wanted, Budget(budget))
+        stack.enter_context(watching(keeper.hear))
+        hook = network.register_forward_pre_hook(keeper.feed, with_kwargs=True)
+        stack.callback(hook.remove)
+        if is_foreign(network):
+            from .watching.generation import overhearing_generation
+
+            stack.enter_context(overhearing_generation(network, keeper))
+        yield Seen(keeper, tuple(place.modules), place.without)
+
+
+def wanted_of(
+    keep: Keep,
+    place: Place,
+    *,
+    sites: Sequence[str] | None,
+    heads: Sequence[int] | None,
+    top: int,
+    on: Where,
+) -> Wanted:
+    """What to keep, checked."""
+    if keep == "exact":
+        statistics: frozenset[str] = frozenset()
+    elif keep == "summaries":
+        statistics = STATISTICS - {"top"}
+    else:
+        statistics = frozenset([keep] if isinstance(keep, str) else keep)
+    unknown = sorted(statistics - STATISTICS)
+    if unknown:
+        choices = ["exact", "summaries", *sorted(STATISTICS)]
+        raise ConfigError(
+            f"There is no {unknown[0]!r} to keep.{nearest(unknown[0], choices)} Give 'exact', "
+            f"'summaries', or some of: {', '.join(sorted(STATISTICS))}."
+        )
+    known = list(place.modules)
+    for site in sites or ():
+        if site not in known:
+            raise ConfigError(
+                f"There is no attention {site!r}.{nearest(site, known)} There are: "
+                f"{', '.join(known)}."
+            )
+    if on not in ("device", "host"):
+        raise ConfigError(f"on={on!r} is no place to keep things: give 'device' or 'host'.")
+    return Wanted(
+        sites=None if sites is None else frozenset(sites),
+        heads=None if heads is None else tuple(heads),
+        exact=keep == "exact",
+        statistics=statistics,
+        top=top,
+        on=on,
+    )

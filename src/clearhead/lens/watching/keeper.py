@@ -1,0 +1,280 @@
+"""Hears every announcement of one model and files it by site."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from ...attention import Announcement, Request
+from ...attention.bias import Chosen
+from ...attention.intervals import Intervals
+from ...foundation.errors import CannotError
+from .beams import Beams
+from .budget import Budget
+from .pieces import Piece, cut, own
+from .reading import read
+from .tally import Tally, tallied
+
+Where = Literal["device", "host"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What to keep: of which sites and heads, all of it or which statistics, and where.
+
+    Args:
+        sites: None for all.
+        heads: None for all.
+        exact: Keep q, k, v and lse; otherwise only `statistics` are worked out and kept.
+    """
+
+    sites: frozenset[str] | None
+    heads: tuple[int, ...] | None
+    exact: bool
+    statistics: frozenset[str]
+    top: int
+    on: Where
+
+    @property
+    def nothing(self) -> bool:
+        """Whether only the sites themselves are of interest."""
+        return not self.exact and not self.statistics
+
+
+@dataclass
+class Kept:
+    """What was kept of one site in one run."""
+
+    heads: int
+    first: int = 0
+    queries: int = 0
+    keys: int = 0
+    kernel: str = ""
+    pieces: list[Piece] = field(default_factory=list)
+    tallies: list[Tally] = field(default_factory=list)
+
+
+@dataclass
+class Run:
+    """One pass through the model, with the decoding steps that follow it."""
+
+    sites: dict[str, Kept] = field(default_factory=dict)
+    beams: Beams = field(default_factory=Beams)
+    returned: list[list[int]] | None = None
+
+
+class Keeper:
+    """Hears every announcement of one model and files it by site."""
+
+    def __init__(self, modules: Mapping[int, str], wanted: Wanted, budget: Budget) -> None:
+        self.modules, self.wanted, self.budget = modules, wanted, budget
+        self.runs: list[Run] = []
+        self.waiting: list[Tensor | None] = []  # fed, before it is known to which run it belongs
+
+    def feed(self, module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Note what the model is given before it runs (a hook)."""
+        ids = kwargs.get("decoder_input_ids", kwargs.get("input_ids", args[0] if args else None))
+        is_ids = isinstance(ids, Tensor) and ids.dim() == 2 and not ids.is_floating_point()
+        self.waiting.append(ids if is_ids else None)
+
+    def moved(self, rows: Tensor) -> None:
+        """Note that a beam search moves rows about."""
+        if self.runs:
+            beams = self.runs[-1].beams
+            beams.moved_after(len(beams.fed) - 1, rows)
+
+    def returned(self, sequences: Tensor) -> None:
+        """Note what `generate` returned."""
+        if self.runs:
+            self.runs[-1].returned = sequences.tolist()
+
+    def hear(self, told: Announcement) -> None:
+        """File one announcement."""
+        site = self.modules.get(id(told.module))
+        if site is None:
+            return
+        refuse_capture(site)
+        is_cross = site.endswith("cross")
+        request = told.request
+        start = request.first + request.keys - request.queries
+        if self._begins(site, start, is_cross):
+            self.runs.append(Run())
+        run = self.runs[-1]
+        run.beams.fed += self.waiting
+        self.waiting.clear()
+        kept = run.sites.setdefault(site, Kept(heads=request.q_BHTD.shape[1], first=request.first))
+        kept.kernel = told.attended.kernel
+        if self.wanted.nothing or not self._wants(site):
+            place_call(kept, request, told.module, is_cross=is_cross)
+            return
+        self._keep(site, kept, told, step=max(len(run.beams.fed) - 1, 0))
+
+    def _begins(self, site: str, start: int, is_cross: bool) -> bool:
+        if not self.runs:
+            return True
+        return start <= 0 and not is_cross and site in self.runs[-1].sites
+
+    def _wants(self, site: str) -> bool:
+        return self.wanted.sites is None or site in self.wanted.sites
+
+    def _keep(self, site: str, kept: Kept, told: Announcement, *, step: int) -> None:
+        reading = read(told.request, told.attended.values_BHTE)
+        is_cross = site.endswith("cross")
+        place = place_call(kept, reading.request, told.module, is_cross=is_cross)
+        request = place.request
+        if self.wanted.heads is not None:
+            request = of_heads(site, request, self.wanted.heads)
+        lse_BHT = told.attended.lse_BHT
+        if lse_BHT is not None and self.wanted.heads is not None:
+            lse_BHT = lse_BHT[:, list(self.wanted.heads)]
+        if not self.wanted.exact:
+            wanted = self.wanted
+            tally = tallied(
+                site, request, lse_BHT, reading.blind, wanted.statistics, wanted.top, place.start
+            )
+            self.budget.take(site, tally.tensors())
+            kept.tallies.append(tally)
+            return
+        piece = Piece(
+            q_BHTD=own(request.q_BHTD, request.queries),
+            k_BGND=own(request.k_BGSD, place.new),
+            v_BGNE=own(request.v_BGSE, place.new),
+            lse_BHT=None if lse_BHT is None else lse_BHT.detach(),
+            mask=request.mask,
+            scores=request.scores,
+            blind=reading.blind,
+            first=request.first,
+            seen=request.keys,
+            start=place.start,
+            step=step,
+        )
+        kept.pieces = back_to(kept.pieces, place.start, cross=is_cross)
+        self.budget.take(site, piece.tensors())
+        kept.pieces.append(piece if self.wanted.on == "device" else to_host(piece))
+
+
+@dataclass(frozen=True)
+class Called:
+    """One call, with its keys where they stand among all that were ever seen."""
+
+    request: Request
+    start: int
+    new: int
+
+
+def place_call(kept: Kept, request: Request, module: nn.Module | None, *, is_cross: bool) -> Called:
+    """Find where the queries and keys of this call stand, and count them as seen.
+
+    Caches differ: one passes every key again, one only those a window still sees, one its whole
+    room with the end empty.
+    """
+    known = kept.first + kept.keys
+    if is_cross:
+        new = request.keys if not kept.keys else 0
+        start = kept.queries
+        kept.queries += request.queries
+        kept.keys = request.keys
+        return Called(request, start, new)
+    if not kept.keys:
+        known = request.first
+    end = known + request.queries
+    if request.first + request.keys > end and kept.keys:
+        request = without_room(request, end)
+    elif request.first == 0 and request.keys < end and forgets(module, request):
+        request = shifted(request, end - request.keys)
+    stop = request.first + request.keys
+    start = stop - request.queries
+    new = min(request.keys, stop - min(known, start) if kept.keys else request.keys)
+    kept.queries = kept.queries - max(0, known - start) + request.queries
+    kept.keys = stop - kept.first
+    return Called(request, start, new)
+
+
+def forgets(module: nn.Module | None, request: Request) -> bool:
+    """Whether the keys passed are just those that a window may still see from the first query."""
+    window = getattr(module, "sliding_window", None)
+    if window is None:
+        window = getattr(getattr(module, "config", None), "sliding_window", None)
+    return isinstance(window, int) and request.keys == window - 1 + request.queries
+
+
+def without_room(request: Request, end: int) -> Request:
+    """The keys up to where anything may be seen, of a cache that passes its whole room."""
+    keys = end - request.first
+    mask = request.mask
+    if not isinstance(mask, Intervals) or int(mask.stop_BT.max()) > end:
+        return request
+    moved = Intervals(mask.start_BT, mask.stop_BT, request.first + keys - request.queries)
+    return replace(
+        request, k_BGSD=request.k_BGSD[:, :, :keys], v_BGSE=request.v_BGSE[:, :, :keys], mask=moved
+    )
+
+
+def shifted(request: Request, first: int) -> Request:
+    """The same call with its first key standing at this position."""
+    mask = request.mask
+    if isinstance(mask, Intervals):
+        mask = Intervals(mask.start_BT + first, mask.stop_BT + first, mask.row + first)
+    return replace(request, first=first, mask=mask)
+
+
+def back_to(pieces: Sequence[Piece], start: int, *, cross: bool) -> list[Piece]:
+    """The pieces up to this position; a decoder that guessed wrong goes back a few steps."""
+    kept = [piece for piece in pieces if piece.start < start]
+    if kept and kept[-1].stop > start:
+        kept[-1] = cut(kept[-1], start, cross=cross)
+    return kept
+
+
+def of_heads(site: str, request: Request, heads: Sequence[int]) -> Request:
+    """The request for these query heads alone, each with the key head it uses."""
+    count, groups = request.q_BHTD.shape[1], request.k_BGSD.shape[1]
+    if max(heads) >= count or min(heads) < 0:
+        raise CannotError(
+            f"{site} has heads 0 to {count - 1} and heads {list(heads)} were asked for. "
+            "Ask for heads that are there."
+        )
+    index = torch.tensor(heads, device=request.q_BHTD.device)
+    shared = index // (count // groups)
+    bias, sinks = request.scores.bias, request.scores.sinks
+    if isinstance(bias, Tensor) and bias.dim() >= 3 and bias.shape[-3] > 1:
+        bias = bias.index_select(-3, index)
+    elif bias is not None and not isinstance(bias, Tensor):
+        bias = Chosen(bias, index)
+    return replace(
+        request,
+        q_BHTD=request.q_BHTD[:, index],
+        k_BGSD=request.k_BGSD[:, shared],
+        v_BGSE=request.v_BGSE[:, shared],
+        scores=replace(
+            request.scores, bias=bias, sinks=None if sinks is None else sinks.detach()[index]
+        ),
+    )
+
+
+def to_host(piece: Piece) -> Piece:
+    """The piece in the host's memory."""
+    cpu = torch.device("cpu")
+    bias, sinks = piece.scores.bias, piece.scores.sinks
+    bias = bias.to(cpu) if isinstance(bias, Tensor) else bias
+    scores = replace(piece.scores, bias=bias, sinks=None if sinks is None else sinks.to(cpu))
+    return replace(
+        piece,
+        q_BHTD=piece.q_BHTD.to(cpu),
+        k_BGND=piece.k_BGND.to(cpu),
+        v_BGNE=piece.v_BGNE.to(cpu),
+        lse_BHT=None if piece.lse_BHT is None else piece.lse_BHT.to(cpu),
+        mask=piece.mask.on(cpu),
+        scores=scores,
+    )
+
+
+def refuse_capture(site: str) -> None:
+    """A CUDA graph runs without Python when it is replayed, so nobody would be told."""
+    if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
+        raise CannotError(
+            f"{site} is being captured into a CUDA graph, whose replays cannot tell what they do. "
+            "Watch the model outside the capture."
+        )
