@@ -170,7 +170,7 @@ class Look:
         return Answer(values=values, axes=(*ROWS[:2], last), origin=self._origin("exact"))
 
 
-def drawn(blocks: Blocks, origin_of: Callable[[Kind], Origin], left_out: Tensor) -> Map:
+def drawn(blocks: Blocks, origin_of: Callable[[Kind], Origin], left_out: Tensor | float) -> Map:
     """Sums, logs and numbers as a map."""
     rows, columns = blocks.rows, blocks.columns
     cells = all(edges.count == edges.stop - edges.start for edges in (rows, columns))

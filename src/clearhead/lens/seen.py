@@ -8,7 +8,9 @@ from torch import Tensor
 
 from ..foundation.errors import CannotError, InputError, nearest
 from .look import Look
+from .questions.padding import real_queries
 from .questions.source import Source
+from .summed import Summed
 from .watching.keeper import Keeper, Kept, Run
 from .watching.pieces import joined
 
@@ -51,7 +53,15 @@ class Seen:
             for site, kept in heard.items()
         }
 
-    def __getitem__(self, site: str) -> Look:
+    def __getitem__(self, site: str) -> Look | Summed:
+        """One attention and everything it can be asked; by name, as in `sites`."""
+        kept = self._kept(site)
+        if kept.tallies:
+            return Summed(site, kept.tallies, self.keeper.wanted.statistics)
+        return self.look(site)
+
+    def look(self, site: str) -> Look:
+        """One attention of which queries and keys were kept."""
         if site not in self._looks:
             self._looks[site] = Look(self.source(site))
         return self._looks[site]
@@ -60,8 +70,13 @@ class Seen:
         return iter(self.sites)
 
     def source(self, site: str) -> Source:
-        """One attention as questions are asked of it."""
+        """One attention as questions are asked of it: every query and every key."""
         run, kept = self._run(), self._kept(site)
+        if not kept.pieces:
+            raise CannotError(
+                f"Of {site} only statistics were kept, and this needs its queries and keys. Watch "
+                "with keep='exact'."
+            )
         ways = ways_of(run, kept)
         source = joined(site, kept.pieces, None if ways is None else rows_by_step(kept, ways))
         real_BT = self._real(source, run)
@@ -91,7 +106,7 @@ class Seen:
                 f"{', '.join(heard)}."
             )
         kept = heard[site]
-        if not kept.pieces:
+        if not kept.pieces and not kept.tallies:
             raise CannotError(
                 f"Of {site} neither queries nor keys were kept. Watch with keep='exact', and with "
                 "this site among sites=…, to ask this."
@@ -105,7 +120,7 @@ class Seen:
         own = source.site.removesuffix("cross") + "self"
         if own not in run.sites or not run.sites[own].pieces:
             return None
-        beside = self[own].source
+        beside = self.look(own).source
         return beside.real_BT if beside.sizes[2] == source.sizes[2] else None
 
 
@@ -131,19 +146,3 @@ def not_ended(kept: Kept, ways: Sequence[Sequence[int]]) -> Tensor:
     """Which queries belong to each way: a short one ends before the longest."""
     steps_T = torch.cat([torch.full((piece.q_BHTD.shape[2],), piece.step) for piece in kept.pieces])
     return steps_T < torch.tensor([len(way) for way in ways])[:, None]
-
-
-def real_queries(source: Source) -> Tensor | None:
-    """The queries whose own key some query may see; None where all are, or the mask has gaps."""
-    batch, _, queries, keys = source.sizes
-    stretches = source.stretches
-    if stretches is None or queries > keys:
-        return None
-    start = (stretches.start_BT - source.request.first).expand(batch, queries)
-    stop = (stretches.stop_BT - source.request.first).expand(batch, queries)
-    steps = torch.zeros(batch, keys + 1, dtype=torch.int64, device=source.device)
-    ones = (stop > start).to(torch.int64)
-    steps.scatter_add_(1, start.clamp(0, keys).long(), ones)
-    steps.scatter_add_(1, stop.clamp(0, keys).long(), -ones)
-    real = steps.cumsum(1)[:, keys - queries : keys] > 0
-    return None if bool(real.all()) else real

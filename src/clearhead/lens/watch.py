@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Literal
 
 from ..attention import watching
 from ..foundation.errors import ConfigError, nearest
 from .seen import Seen
 from .watching.attach import Place, attached, is_foreign, network_of
 from .watching.budget import Budget
-from .watching.keeper import Keeper, Wanted, Where
+from .watching.keeper import Keeper, Wanted
 
 STATISTICS = frozenset({"received", "entropy", "peak", "distance", "sink", "map", "top"})
-Keep = Literal["exact", "summaries"] | Sequence[str]
+Keep = str | Sequence[str]
 
 
 @contextmanager
@@ -23,7 +22,7 @@ def watch(
     sites: Sequence[str] | None = None,
     heads: Sequence[int] | None = None,
     top: int = 8,
-    on: Where = "device",
+    on: str = "device",
     budget: int | None = None,
 ) -> Iterator[Seen]:
     """Inside the block, hear what every attention of the model does; outputs stay bit for bit.
@@ -62,7 +61,7 @@ def wanted_of(
     sites: Sequence[str] | None,
     heads: Sequence[int] | None,
     top: int,
-    on: Where,
+    on: str,
 ) -> Wanted:
     """What to keep, checked."""
     if keep == "exact":

@@ -18,15 +18,13 @@ class Received:
     def __init__(self, source: Source) -> None:
         batch, heads, _, keys = source.sizes
         self.sums_BHS = _zeros(source, batch, heads, keys)
-        self.real = None if source.real_BT is None else source.real_BT.to(source.wide)
+        real_BT = torch.ones_like(source.blind_BT) if source.real_BT is None else source.real_BT
+        self.real_B11T = real_BT[:, None, None].to(source.wide)
 
     def see(self, tile: Tile) -> None:
         """Add one tile."""
-        if self.real is None:
-            more = tile.weights.sum(-2)
-        else:
-            more = (self.real[:, None, None, tile.rows] @ tile.weights)[..., 0, :]
-        self.sums_BHS[:, tile.heads, tile.keys] += more
+        more_Bh1c = self.real_B11T[..., tile.rows] @ tile.weights
+        self.sums_BHS[:, tile.heads, tile.keys] += more_Bh1c[..., 0, :]
 
 
 class Entropy:
@@ -74,23 +72,32 @@ class Distance:
         self.absolute_BHT = _zeros(source, *source.sizes[:3])
 
     def see(self, tile: Tile) -> None:
-        """Add one tile. Keys are counted from the tile's own, so that no digit is lost."""
+        """Add one tile. Places are counted from the tile's first key, so that no digit is lost."""
         source, place = tile.source, (slice(None), tile.heads, tile.rows)
-        shift = source.row - source.request.first
-        rows_r = torch.arange(tile.rows.start, tile.rows.stop, device=source.device) + shift
-        rows_r = (rows_r - tile.keys.start).to(source.wide)
-        columns_c = torch.arange(
-            tile.keys.stop - tile.keys.start, device=source.device, dtype=source.wide
-        )
+        start = tile.rows.start + source.row - source.request.first - tile.keys.start
+        height, width = tile.rows.stop - tile.rows.start, tile.keys.stop - tile.keys.start
+        options = torch.zeros((), device=source.device, dtype=source.wide)
+        rows_r = torch.arange(start, start + height).to(options)
+        columns_c = torch.arange(width).to(options)
         signed = rows_r * tile.block_mass.sum(-1) - tile.weights @ columns_c
         self.signed_BHT[place] += signed
-        if tile.rows.start + shift >= tile.keys.stop - 1:
+        if start >= width - 1:
             self.absolute_BHT[place] += signed
-        elif tile.rows.stop - 1 + shift <= tile.keys.start:
+        elif start + height - 1 <= 0:
             self.absolute_BHT[place] -= signed
         else:
-            apart_rc = (rows_r[:, None] - columns_c).abs()
-            self.absolute_BHT[place] += torch.linalg.vecdot(tile.weights, apart_rc)
+            self.absolute_BHT[place] += _both_ways(tile.weights, rows_r, columns_c)
+
+
+def _both_ways(weights: Tensor, rows_r: Tensor, columns_c: Tensor) -> Float[Tensor, "b h r"]:
+    """Σ P |i − j|. Away from the diagonal the sign is one for all queries of the tile."""
+    near = slice(max(int(rows_r[0]), 0), min(int(rows_r[-1]) + 1, len(columns_c)))
+    sign_c = torch.ones_like(columns_c)
+    sign_c[near], sign_c[near.stop :] = 0.0, -1.0
+    far = rows_r * (weights @ sign_c) - weights @ (sign_c * columns_c)
+    apart_rn = (rows_r[:, None] - columns_c[near]).abs()
+    close: Tensor = torch.linalg.vecdot(weights[..., near], apart_rn)
+    return far + close
 
 
 class Blocks:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import torch
 from torch import nn
 
 from ...attention import CrossAttention, SelfAttention
@@ -29,13 +28,13 @@ def attached(model: nn.Module) -> Iterator[Place]:
         if isinstance(part, SelfAttention | CrossAttention)
     }
     if own:
-        if isinstance(model, torch._dynamo.OptimizedModule):
+        if is_compiled(model):
             log("lens").warning(
                 "The model is compiled: it compiles once more now, and again when watching ends."
             )
         yield Place(own)
         return
-    if isinstance(model, torch._dynamo.OptimizedModule):
+    if is_compiled(model):
         raise CannotError(
             "This model is compiled, and a compiled model of transformers cannot be overheard. "
             "Watch the one it was compiled from: clearhead.watch(model._orig_mod)."
@@ -49,6 +48,11 @@ def attached(model: nn.Module) -> Iterator[Place]:
 
     with announcing(model) as sites:
         yield Place(dict(sites.modules), sites.without)
+
+
+def is_compiled(model: nn.Module) -> bool:
+    """Whether torch.compile made it. (To ask torch itself would load its whole compiler.)"""
+    return type(model).__name__ == "OptimizedModule" and hasattr(model, "_orig_mod")
 
 
 def is_foreign(model: nn.Module) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,8 +16,6 @@ from .budget import Budget
 from .pieces import Piece, cut, own
 from .reading import read
 from .tally import Tally, tallied
-
-Where = Literal["device", "host"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +33,7 @@ class Wanted:
     exact: bool
     statistics: frozenset[str]
     top: int
-    on: Where
+    on: str
 
     @property
     def nothing(self) -> bool:
@@ -131,16 +129,17 @@ class Keeper:
             lse_BHT = lse_BHT[:, list(self.wanted.heads)]
         if not self.wanted.exact:
             wanted = self.wanted
+            shift = request.first - kept.first
             tally = tallied(
-                site, request, lse_BHT, reading.blind, wanted.statistics, wanted.top, place.start
+                site, request, lse_BHT, reading.blind, wanted.statistics, wanted.top, shift
             )
             self.budget.take(site, tally.tensors())
             kept.tallies.append(tally)
             return
         piece = Piece(
-            q_BHTD=own(request.q_BHTD, request.queries),
-            k_BGND=own(request.k_BGSD, place.new),
-            v_BGNE=own(request.v_BGSE, place.new),
+            q_BHTD=request.q_BHTD.detach(),
+            k_BGND=own(request.k_BGSD, place.new, request.q_BHTD),
+            v_BGNE=own(request.v_BGSE, place.new, request.q_BHTD),
             lse_BHT=None if lse_BHT is None else lse_BHT.detach(),
             mask=request.mask,
             scores=request.scores,

@@ -54,10 +54,16 @@ class Piece:
         return found + ([mask.allowed_BTS] if isinstance(mask, Given) else [])
 
 
-def own(tensor: Tensor, last: int) -> Tensor:
-    """The last places of the third axis, without holding on to the memory of the others."""
-    size = tensor.numel() * tensor.element_size()
-    if last == tensor.shape[2] and tensor.untyped_storage().nbytes() <= 4 * size:
+def own(tensor: Tensor, last: int, beside: Tensor) -> Tensor:
+    """The last places of the third axis, in memory that nothing else will write to.
+
+    Made for this call, alone or in one product with `beside`, it is kept as it is; a view of a
+    cache's room is copied.
+    """
+    memory = tensor.untyped_storage()
+    alone = memory.nbytes() == tensor.numel() * tensor.element_size()
+    together = memory.data_ptr() == beside.untyped_storage().data_ptr()
+    if last == tensor.shape[2] and (alone or together):
         return tensor.detach()
     return tensor[:, :, tensor.shape[2] - last :].detach().clone()
 
