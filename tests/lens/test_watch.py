@@ -337,6 +337,6 @@ def test_a_compiled_model_of_ours_is_watched_and_says_that_it_compiles_again():
 @pytest.mark.filterwarnings("ignore:`torch.jit")  # torch's own, when its compiler is loaded
 def test_a_compiled_model_of_transformers_is_refused():
     compiled = torch.compile(Published("LlamaForCausalLM", "LlamaConfig", LLAMA).draw())
-    message = r"Watch the one .* watch\(model._orig_mod\)"
+    message = r"Watch the one .* clearhead.watch\(model._orig_mod\)"
     with pytest.raises(CannotError, match=message), watch(compiled):
         raise AssertionError

@@ -51,7 +51,7 @@ def attached(model: nn.Module) -> Iterator[Place]:
 
 
 def is_compiled(model: nn.Module) -> bool:
-    """Whether torch.compile made it. (To ask torch itself would load its whole compiler.)"""
+    """Whether torch.compile made it, without asking torch: that would load its whole compiler."""
     return type(model).__name__ == "OptimizedModule" and hasattr(model, "_orig_mod")
 
 
