@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .lens import watch as watch
     from .tasks import Model as Model
     from .tasks import load as load
+    from .traces import open_trace as open_trace
 
 __version__ = "0.1.0"
 
@@ -22,9 +23,10 @@ HOMES = {
     "attend": ".attention",
     "explain": ".lens",
     "load": ".tasks",
+    "open_trace": ".traces",
     "watch": ".lens",
 }
-__all__ = ["Model", "Scores", "attend", "explain", "load", "watch"]
+__all__ = ["Model", "Scores", "attend", "explain", "load", "open_trace", "watch"]
 
 
 def __getattr__(name: str) -> object:

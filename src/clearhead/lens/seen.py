@@ -2,17 +2,25 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from ..foundation.errors import CannotError, InputError, nearest
+from ..traces import Trace
 from .look import Look
 from .questions.padding import real_queries
 from .questions.source import Source
+from .recorded import recorded
 from .summed import Summed
 from .watching.keeper import Keeper, Kept, Run
 from .watching.pieces import joined
+
+NO_LABELS: Mapping[str, Sequence[str]] = MappingProxyType({})
+NO_FACTS: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,34 @@ class Seen:
             written_BT = not_ended(kept, ways).to(source.device)
             real_BT = written_BT if real_BT is None else real_BT & written_BT
         return replace(source, real_BT=None if real_BT is None or real_BT.all() else real_BT)
+
+    def trace(
+        self,
+        *,
+        sites: Sequence[str] | None = None,
+        size: int = 64,
+        top: int = 4,
+        exact: bool = False,
+        labels: Mapping[str, Sequence[str]] = NO_LABELS,
+        about: Mapping[str, object] = NO_FACTS,
+    ) -> Trace:
+        """Everything that was seen, as a trace, which opens and draws without torch or a model.
+
+        Args:
+            sites: These only.
+            size: Blocks a side of each head's map.
+            top: How many of the strongest keys of each query.
+            exact: Also the queries, the keys and the lse, for any weight to be worked out later.
+            labels: What the tokens are called: `{"encoder token": […], "decoder token": […]}`.
+            about: Whatever is worth knowing: the model, the text.
+        """
+        chosen = list(self.sites) if sites is None else list(sites)
+        looks = [self.look(site) for site in chosen]
+        return recorded(looks, size=size, top=top, exact=exact, labels=labels, about=about)
+
+    def save(self, path: str | Path, **settings: Any) -> None:
+        """Write the trace into one file; settings as for `trace`."""
+        self.trace(**settings).save(path)
 
     def _run(self) -> Run:
         if not self.keeper.runs:

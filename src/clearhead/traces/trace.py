@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..foundation.errors import InputError, ShapeError, nearest
@@ -13,19 +14,40 @@ from .disk import Stored, damaged, read, write
 Facts = Mapping[str, Any]  # what JSON can hold
 
 
+BFLOAT16 = "bfloat16"
+
+
 @dataclass(frozen=True, eq=False)
 class Array:
-    """Numbers, and the name of every axis they have."""
+    """Numbers, and the name of every axis they have.
+
+    Args:
+        stored_as: `bfloat16` where `values` are the 16 bits of such numbers, which numpy has no
+            name for; otherwise empty.
+    """
 
     values: NDArray[Any]
     axes: tuple[str, ...]
+    stored_as: str = ""
 
     def __post_init__(self) -> None:
+        if self.stored_as and (self.stored_as != BFLOAT16 or self.values.dtype != np.uint16):
+            raise ShapeError(
+                f"An array of {self.values.dtype} was said to be stored as {self.stored_as!r}: "
+                f"only the 16 bits of {BFLOAT16} numbers, as uint16, need to be named."
+            )
         if len(self.axes) != self.values.ndim or len(set(self.axes)) != len(self.axes):
             raise ShapeError(
                 f"An array of shape {self.values.shape} wants {self.values.ndim} different axis "
                 f"names and was given {list(self.axes)}. Name each axis once."
             )
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """The numbers as numpy can work with them."""
+        if not self.stored_as:
+            return self.values
+        return (self.values.astype(np.uint32) << 16).view(np.float32)
 
 
 @dataclass(frozen=True)
@@ -45,7 +67,7 @@ class Trace:
     """What was seen.
 
     Args:
-        kind: What was recorded, for whoever draws it: `explanation`.
+        kind: What was recorded, for whoever draws it: `explanation`, or `attention`.
         arrays: The entries, in the order they are to be read.
         labels: Axis name to one label for each place along it, such as the tokens.
         about: Where this comes from: model, site, head, whatever is not an array.
@@ -90,6 +112,8 @@ class Trace:
             "notes": [[note.about, note.says, dict(note.facts)] for note in self.notes],
             "about": dict(self.about),
         }
+        stored_as = {name: array.stored_as for name, array in self.arrays.items()}
+        header["stored_as"] = {name: of for name, of in stored_as.items() if of}
         arrays = {name: array.values for name, array in self.arrays.items()}
         write(Stored(arrays, header), Path(path))
 
@@ -99,11 +123,12 @@ def open_trace(path: str | Path) -> Trace:
     place = Path(path)
     stored = read(place)
     header = stored.header
+    stored_as = header.get("stored_as", {})
     try:
         return Trace(
             kind=header["kind"],
             arrays={
-                name: Array(stored.arrays[name], tuple(axes))
+                name: Array(stored.arrays[name], tuple(axes), stored_as.get(name, ""))
                 for name, axes in header["axes"].items()
             },
             labels={axis: tuple(labels) for axis, labels in header["labels"].items()},
