@@ -14,6 +14,7 @@ from .demo import demo
 from .explain import explain
 from .generate import generate
 from .info import info
+from .see import see
 from .terminal import never_fail_on_a_letter
 
 app = typer.Typer(
@@ -22,7 +23,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (explain, info, convert, generate, demo):
+for verb in (see, explain, info, convert, generate, demo):
     app.command()(verb)
 
 

@@ -28,7 +28,8 @@ OF_ROWS = {
 
 
 def recorded(
-    looks: Sequence[Look],
+    looks: Mapping[str, Look],
+    kernels: Mapping[str, str],
     *,
     size: int,
     top: int,
@@ -36,11 +37,11 @@ def recorded(
     labels: Mapping[str, Sequence[str]],
     about: Mapping[str, object],
 ) -> Trace:
-    """One trace of all these sites."""
+    """One trace of all these sites, with the kernels that ran them."""
     arrays: dict[str, Array] = {}
     facts: dict[str, object] = {}
     named: dict[str, tuple[str, ...]] = {}
-    for look in looks:
+    for look in looks.values():
         arrays |= {f"{look.site}.{name}": array for name, array in arrays_of(look, size, top)}
         if exact:
             arrays |= {f"{look.site}.{name}": array for name, array in exactly(look)}
@@ -50,6 +51,7 @@ def recorded(
             "heads": heads,
             "queries": queries,
             "keys": keys,
+            "kernel": kernels.get(look.site, ""),
             "scale": look.source.request.scale,
             "lse": look.entropy().origin.lse,
             "left_out": [list(place) for place in look.entropy().left_out],

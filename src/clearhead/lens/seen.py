@@ -114,8 +114,10 @@ class Seen:
             about: Whatever is worth knowing: the model, the text.
         """
         chosen = list(self.sites) if sites is None else list(sites)
-        looks = [self.look(site) for site in chosen]
-        return recorded(looks, size=size, top=top, exact=exact, labels=labels, about=about)
+        looks = {site: self.look(site) for site in chosen}
+        kernels = {site: extent.kernel for site, extent in self.sites.items()}
+        facts = {**about, "without": list(self.without)} if self.without else about
+        return recorded(looks, kernels, size=size, top=top, exact=exact, labels=labels, about=facts)
 
     def save(self, path: str | Path, **settings: Any) -> None:
         """Write the trace into one file; settings as for `trace`."""

@@ -1,0 +1,116 @@
+"""What a trace of attention says of each head, ready to be drawn or listed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..foundation.errors import InputError, nearest
+from ..traces import Trace
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head of one site: the means over its real queries, and what it is called."""
+
+    site: str
+    head: int
+    entropy: float
+    sink: float
+    distance: float
+    peak: float
+    name: str = ""
+    score: float = 0.0
+
+
+def heads_of(trace: Trace, *, example: int = 0) -> list[Head]:
+    """Every head of the trace, in the order of the model."""
+    found = []
+    for site, facts in sites_of(trace).items():
+        real_T = real_queries(facts, example)
+        means = {
+            name: trace[f"{site}.{name}"].numbers[example][:, real_T].mean(-1)
+            for name in ("entropy", "sink", "distance", "peak")
+        }
+        names = facts.get("names", [["", 0.0]] * facts["heads"])
+        for head in range(facts["heads"]):
+            numbers = {name: float(values[head]) for name, values in means.items()}
+            name, score = names[head]
+            found.append(Head(site, head, **numbers, name=name, score=score))
+    return found
+
+
+def sites_of(trace: Trace) -> Mapping[str, Mapping[str, Any]]:
+    """What the trace says of each site."""
+    sites: Mapping[str, Mapping[str, Any]] = trace.about["sites"]
+    return sites
+
+
+def real_queries(facts: Mapping[str, Any], example: int) -> NDArray[np.bool_]:
+    """Which queries of an example are no padding."""
+    real_T = np.ones(facts["queries"], dtype=bool)
+    for of, query in facts["left_out"]:
+        if of == example:
+            real_T[query] = False
+    return real_T if real_T.any() else ~real_T
+
+
+def telling(heads: Sequence[Head]) -> Head:
+    """The head most worth looking at first: sure of itself, and not by place alone."""
+    by_place = ("previous", "next", "self", "first", "local")
+    return max(heads, key=lambda head: (head.name not in by_place, head.peak * (1 - head.sink)))
+
+
+def chosen(trace: Trace, site: str | None, head: int | None) -> Head:
+    """The head asked for; the most telling one of those left open."""
+    heads, sites = heads_of(trace), sites_of(trace)
+    if site is not None and site not in sites:
+        raise InputError(
+            f"There is no attention {site!r}.{nearest(site, sites)} There are: {', '.join(sites)}."
+        )
+    among = [each for each in heads if site in (None, each.site)]
+    count = len(among) if site is not None else max(each.head for each in heads) + 1
+    if head is not None and not 0 <= head < count:
+        raise InputError(f"There is no head {head}: give one from 0 to {count - 1}.")
+    return telling([each for each in among if head in (None, each.head)])
+
+
+@dataclass(frozen=True)
+class Gaze:
+    """Where one query looks: its strongest keys with their weights, and what all others have."""
+
+    query: str
+    keys: tuple[tuple[str, float], ...]
+    left_out: float
+
+
+def gazes(trace: Trace, head: Head, rows: slice, *, example: int = 0) -> list[Gaze]:
+    """Where each of these queries looks."""
+    facts = sites_of(trace)[head.site]
+    keys = trace[f"{head.site}.top_keys"].values[example, head.head]
+    weights = trace[f"{head.site}.top_weights"].values[example, head.head]
+    left_out = trace[f"{head.site}.top_left_out"].values[example, head.head]
+    row_labels = labels_of(trace, head.site, "entropy", facts["queries"])
+    key_labels = labels_of(trace, head.site, "received", facts["keys"])
+    real_T = real_queries(facts, example)
+    return [
+        Gaze(
+            row_labels[row],
+            tuple(
+                (key_labels[key], float(weight))
+                for key, weight in zip(keys[row], weights[row], strict=True)
+                if key >= 0
+            ),
+            float(left_out[row]),
+        )
+        for row in range(*rows.indices(facts["queries"]))
+        if real_T[row]
+    ]
+
+
+def labels_of(trace: Trace, site: str, name: str, count: int) -> Sequence[str]:
+    """What the tokens along the last axis of an entry are called; their numbers, if nothing."""
+    axis = trace[f"{site}.{name}"].axes[-1]
+    return trace.labels.get(axis) or [str(number) for number in range(count)]
