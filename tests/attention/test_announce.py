@@ -7,6 +7,7 @@ import pytest
 import torch
 from attention_cases import CASES, leaves, make_request
 from doors import unchecked
+from rounding import forward_rounding
 from torch import Tensor, nn
 
 from clearhead.attention import (
@@ -60,7 +61,8 @@ def test_an_announcement_names_the_kernel_that_ran_and_brings_its_lse():
     assert said.attended.lse_BHT is not None
     exact = reference.attend(said.request).lse_BHT
     assert exact is not None
-    torch.testing.assert_close(said.attended.lse_BHT.double(), exact)
+    budget = forward_rounding(said.request).lse_BHT
+    assert ((said.attended.lse_BHT.double() - exact).abs() <= budget).all()
     (said,) = heard(*tensors(), scores=Scores(softcap=2.0))
     assert said.attended.kernel == "explicit"
     assert said.attended.lse_BHT is not None
