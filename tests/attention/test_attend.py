@@ -74,6 +74,15 @@ WRONG_SIZES = {
         lambda: attend(tensors()[0][:1], *tensors()[1:]),
         r"Queries \(1, 4, 3, 8\), keys \(2, 4, 3, 8\)",
     ),
+    "no batch": (
+        lambda: attend(*(x[0] for x in tensors())),
+        r"Queries \(4, 3, 8\), keys \(4, 3, 8\) and values \(4, 3, 8\) need four axes each: "
+        r"\[batch, heads, length, width\]. Give one that is missing a size of 1",
+    ),
+    "values without a batch": (
+        lambda: attend(*tensors()[:2], tensors()[2][0]),
+        r"values \(4, 3, 8\) need four axes each",
+    ),
     "a mask of the wrong size": (
         lambda: attend(*tensors(), mask=torch.ones(3, 4).bool()),
         r"The mask is \(1, 3, 4\) and the attention has 2 examples of 3 queries and 3 keys: give "

@@ -127,6 +127,12 @@ def refusal(*reasons: tuple[bool, str]) -> str | None:
 def check(request: Request) -> None:
     """Refuse sizes that do not fit together, saying which and what would."""
     q_BHTD, k_BGSD, v_BGSE = request.q_BHTD, request.k_BGSD, request.v_BGSE
+    if any(x.dim() != 4 for x in (q_BHTD, k_BGSD, v_BGSE)):
+        raise ShapeError(
+            f"Queries {tuple(q_BHTD.shape)}, keys {tuple(k_BGSD.shape)} and values "
+            f"{tuple(v_BGSE.shape)} need four axes each: [batch, heads, length, width]. "
+            "Give one that is missing a size of 1, with unsqueeze."
+        )
     heads, groups = q_BHTD.shape[1], k_BGSD.shape[1]
     if heads % groups:
         fewer, more = heads - heads % groups or groups, heads - heads % groups + groups
