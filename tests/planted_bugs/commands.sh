@@ -18,6 +18,7 @@ plant "commands: model: padding is in the mean" $S/tasks/model.py 's/\(count_T <
 plant "commands: model: padding is read" $S/tasks/model.py 's/lengths_B=batch.lengths_B, //' tests $MODEL
 plant "commands: model: vectors of any length" $S/tasks/model.py 's/return normalize\(mean_BM, dim=-1\)/return mean_BM/' tests $MODEL
 plant "commands: model: texts without tokens" $S/tasks/model.py 's/if not batch.lengths_B.all\(\):/if False:/' tests $MODEL
+plant "commands: model: a text is a list of letters" $S/tasks/model.py 's/if isinstance\(texts, str\):/if False:/' tests $MODEL
 plant "commands: model: a prompt without tokens" $S/tasks/model.py 's/        if not ids:/        if False:/' tests $MODEL
 plant "commands: model: the first word of the prompt decides" $S/tasks/model.py 's/return logits_BTV\[:, -1\]/return logits_BTV[:, 0]/' tests $MODEL
 plant "commands: model: an encoder generates" $S/tasks/model.py 's/if isinstance\(network, EncoderNetwork\):/if False:/' tests $MODEL

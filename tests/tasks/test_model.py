@@ -105,6 +105,15 @@ def test_nothing_to_embed_is_refused():
         model.embed(["the cat", " "])
 
 
+def test_one_text_is_not_taken_for_a_list_of_letters():
+    model = ready.model(ready.ENCODER)
+    for verb in (model.embed, model.batch):
+        with pytest.raises(
+            InputError, match=r"One text was given, 'the cat', where a list .*: put it in brackets"
+        ):
+            verb("the cat")
+
+
 def test_a_prompt_outside_the_vocabulary_is_refused():
     with pytest.raises(InputError, match=r"Id 99 is outside the vocabulary of 13"):
         ready.model(ready.DECODER).generate([2, 99])

@@ -58,6 +58,11 @@ class Model:
     def batch(self, texts: Sequence[str]) -> Batch:
         """Texts as the network takes them."""
         vocabulary = self.vocabulary()
+        if isinstance(texts, str):  # a sequence, too: of texts of one letter each
+            raise InputError(
+                f"One text was given, {texts[:40]!r}, where a list of texts was wanted: "
+                "put it in brackets."
+            )
         if not texts:
             raise InputError("No texts were given: give at least one.")
         return padded([vocabulary.encode(text) for text in texts], self.device)
