@@ -5,6 +5,7 @@ import json
 import pytest
 import small_vocabularies as small
 import torch
+from huggingface_hub.errors import LocalEntryNotFoundError
 from published import Published, text
 from small_gguf import written
 from tiny import ALL
@@ -86,6 +87,36 @@ def test_a_newer_format_is_refused(tmp_path):
     path.write_text(path.read_text().replace("format = 1", "format = 2"))
     with pytest.raises(FileError, match=r"has format 2 and this Clearhead reads up to 1: update"):
         read_own(tmp_path / "own")
+
+
+def test_a_model_on_the_hub_is_fetched_and_opened(tmp_path, monkeypatch):
+    LLAMA.draw().save_pretrained(tmp_path)
+    asked: list[str] = []
+
+    def fetch(repository, **_):
+        asked.append(repository)
+        return str(tmp_path)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fetch)
+    assert torch.equal(logits(open_parts("hf:owner/name")), logits(open_parts(tmp_path)))
+    assert asked == ["owner/name"]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (LocalEntryNotFoundError("no network\nmore"), "no network"),
+        (ConnectionResetError(), "ConnectionResetError"),
+    ],
+)
+def test_a_model_that_cannot_be_fetched_says_why_and_what_else_would_do(monkeypatch, error, reason):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fail)
+    expected = rf"owner/name could not be fetched from the hub \({reason}\). Check the name and"
+    with pytest.raises(FileError, match=expected):
+        open_parts("hf:owner/name")
 
 
 @pytest.mark.parametrize("name", ["mini-lm", "nowhere/at/all"])

@@ -64,7 +64,8 @@ def _from_hub(repository: str) -> Path:
         OSError,
         ValueError,
     ) as e:
+        reason = next(iter(str(e).splitlines()), type(e).__name__)
         raise FileError(
-            f"{repository} could not be fetched from the hub ({str(e).splitlines()[0]}). Check "
+            f"{repository} could not be fetched from the hub ({reason}). Check "
             "the name and the network, or give a folder that is already here."
         ) from e
