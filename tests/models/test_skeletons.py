@@ -93,6 +93,24 @@ def test_segment_types_reach_the_encoder():
     assert not torch.equal(network(IDS, types_BT=types).hidden_BTM, network(IDS).hidden_BTM)
 
 
+@torch.no_grad()
+def test_segment_types_reach_the_side_they_are_given_for():
+    words = replace(tiny.WORDS, types=3)
+    spec = replace(
+        TRANSLATOR,
+        encoder=replace(TRANSLATOR.encoder, input=words),
+        decoder=replace(TRANSLATOR.decoder, input=words),
+    )
+    network = tiny.made(spec)
+    of_source, of_target = tiny.ids(3, 2, 5) % 3, tiny.ids(4, 2, 6) % 3
+    found = network(SOURCE, IDS, source_types_BS=of_source, target_types_BT=of_target)
+    memory = network.encoder(SOURCE, types_BT=of_source).hidden_BTM
+    assert torch.equal(found.memory_BSM, memory)
+    apart = network.decoder(IDS, memory_BSM=memory, types_BT=of_target)
+    assert torch.equal(found.logits_BTV, apart.logits_BTV)
+    assert not torch.equal(found.logits_BTV, network(SOURCE, IDS).logits_BTV)
+
+
 def test_a_text_longer_than_the_learned_positions_is_refused():
     with pytest.raises(InputError, match=r"reaches position 41 .* learned 40 positions: shorten"):
         tiny.made(DECODER)(tiny.ids(1, 1, 41))

@@ -97,6 +97,8 @@ plant "models: skeletons: pairs read each other's source" $S/models/encoder_deco
 plant "models: skeletons: a window one too wide" $S/models/stack.py 's/left=self.spec.window - 1/left=self.spec.window/' tests $SEES
 plant "models: skeletons: a window in every layer" $S/models/stack.py 's/if layer >= self.window_from else None/if True else None/' tests $SEES
 plant "models: skeletons: a text without words" $A/multihead.py 's/x_BTM.view\(batch, length, heads, width \/\/ heads\)/x_BTM.view(batch, length, -1, width \/\/ heads)/' tests $SEES
+plant "models: skeletons: types of the source are lost" $S/models/encoder_decoder.py 's/types_BT=source_types_BS/types_BT=None/' tests $M/test_skeletons.py
+plant "models: skeletons: types of the target are lost" $S/models/encoder_decoder.py 's/types_BT=target_types_BT/types_BT=None/' tests $M/test_skeletons.py
 plant "models: skeletons: the memory is ignored" $S/models/decoder.py 's/        if \(memory_BSM is not None\) != self.reads_memory:/        if False:/' tests $M/test_skeletons.py
 plant "models: skeletons: positions below zero" $S/models/places.py 's/    if low < 0:/    if False:/' tests $M/test_skeletons.py
 plant "models: skeletons: documents of one side" $S/models/encoder_decoder.py 's/if \(source_documents is None\) != \(target_documents is None\):/if False:/' tests $M/test_skeletons.py
