@@ -1,5 +1,9 @@
 """`clearhead convert`: one form to the other and back, never over anything."""
 
+import os
+import stat
+
+import pytest
 import ready
 import torch
 from published import Published
@@ -34,6 +38,18 @@ def test_theirs_becomes_ours_and_theirs_again_without_losing_a_bit(capsys, tmp_p
     assert load(tmp_path / "ours", device="cpu").generate("the cat", max_tokens=4) == load(
         first, device="cpu"
     ).generate("the cat", max_tokens=4)
+
+
+@pytest.mark.parametrize("form", ["clearhead", "huggingface"])
+def test_whoever_may_read_the_folder_may_read_the_weights(capsys, tmp_path, form):
+    first, new = theirs(tmp_path / "theirs"), tmp_path / "new"
+    before = os.umask(0o027)
+    try:
+        assert typed(capsys, "convert", first, new, "--to", form).code == 0
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in new.iterdir()} == {0o640}
+    assert not [path.name for path in new.iterdir() if path.name.startswith(".")]
 
 
 def test_nothing_is_written_over(capsys, tmp_path):

@@ -13,6 +13,7 @@ plant "commands: folder: another model is written over" $S/checkpoints/folder.py
 plant "commands: folder: an old vocabulary stays" $S/checkpoints/folder.py 's/if parts.vocabulary is None and/if False and/' tests $FOLDER
 plant "commands: folder: a cut file is a traceback" $S/checkpoints/files.py 's/except \(SafetensorError, OSError\)/except OSError/' tests $FOLDER
 plant "commands: folder: provenance is lost" $S/checkpoints/folder.py 's/write_json\(made \/ ORIGIN.*/pass/' tests $FOLDER $MODEL
+plant "commands: folder: weights for the owner alone" $S/foundation/readers.py 's/^        shutil.copymode\(probe, path\)/        pass/' tests $CLI/test_convert.py tests/traces -k whoever
 
 plant "commands: model: padding is in the mean" $S/tasks/model.py 's/\(count_T < batch.lengths_B\[:, None\]\)/(count_T >= 0).expand(len(batch.lengths_B), -1)/' tests $MODEL
 plant "commands: model: padding is read" $S/tasks/model.py 's/lengths_B=batch.lengths_B, //' tests $MODEL

@@ -1,6 +1,7 @@
 """A trace is read back as it was written, and a file that is none is told so in a sentence."""
 
 import json
+import stat
 
 import numpy as np
 import pytest
@@ -53,6 +54,13 @@ def test_saving_again_replaces_the_file_and_leaves_nothing_beside_it(tmp_path):
     Trace(kind="other", arrays={}).save(tmp_path / "x.trace")
     assert open_trace(tmp_path / "x.trace").kind == "other"
     assert [path.name for path in tmp_path.iterdir()] == ["x.trace"]
+
+
+def test_whoever_may_read_other_new_files_may_read_a_trace(tmp_path):
+    small().save(tmp_path / "x.trace")
+    (tmp_path / "other").touch()
+    wanted = stat.S_IMODE((tmp_path / "other").stat().st_mode)
+    assert stat.S_IMODE((tmp_path / "x.trace").stat().st_mode) == wanted
 
 
 def test_notes_are_found_by_what_they_are_about():

@@ -16,6 +16,7 @@ from torch import Tensor
 from ..config import read, setting, to_toml
 from ..foundation.errors import FileError
 from ..foundation.json_file import read_json_if_there, write_json
+from ..foundation.readers import let_the_usual_readers_in
 from ..models import Architecture, EncoderDecoder, EncoderDecoderNetwork, Network
 from ..tokens import read_preparation, read_vocabulary
 from .files import read_weights
@@ -64,6 +65,7 @@ def write_own(parts: Parts, folder: Path) -> None:
         if parts.preparation is not None:
             parts.preparation.save(made)
         save_file(own_weights(parts.network), made / WEIGHTS, metadata={"format": "pt"})
+        let_the_usual_readers_in(made / WEIGHTS)
         write_json(made / ORIGIN, asdict(parts.provenance))
         settings = to_toml(Stored(architecture=parts.architecture))
         (made / SETTINGS).write_text(settings, encoding="utf-8")

@@ -13,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from ..foundation.errors import FileError
+from ..foundation.readers import let_the_usual_readers_in
 
 FORMAT = 1
 KEY = "clearhead.trace"
@@ -34,6 +35,7 @@ def write(stored: Stored, path: Path) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         save_file(arrays, beside, metadata={KEY: header})
+        let_the_usual_readers_in(beside)
         beside.replace(path)
     except (OSError, SafetensorError) as error:
         beside.unlink(missing_ok=True)

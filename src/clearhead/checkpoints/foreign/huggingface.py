@@ -7,6 +7,7 @@ from safetensors.torch import save_file
 
 from ...foundation.errors import CannotError, FileError
 from ...foundation.json_file import read_json, write_json
+from ...foundation.readers import let_the_usual_readers_in
 from ...models import EncoderDecoder
 from ...models.families import FAMILIES, Family, family_for
 from ...tokens import read_preparation, read_vocabulary
@@ -59,6 +60,7 @@ def write_folder(parts: Parts, folder: Path) -> None:
     theirs = to_theirs(parts.network.state_dict(), family.weights(parts.architecture, name))
     folder.mkdir(parents=True, exist_ok=True)
     save_file(theirs, folder / "model.safetensors", metadata={"format": "pt"})
+    let_the_usual_readers_in(folder / "model.safetensors")
     write_json(folder / "config.json", _settings(parts, family))
     if parts.vocabulary is not None:
         parts.vocabulary.save(folder)
