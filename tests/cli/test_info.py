@@ -31,7 +31,7 @@ def test_the_paper_s_big_model_in_json(capsys):
     assert found["model"] == "transformer-big"
     assert found["parameters"] == 214_245_376
     assert found["bytes_in_float32"] == 4 * 214_245_376
-    assert found["context"] == 100
+    assert found["flops_at_length"] == 100
     assert found["flops_a_token"] == flops_per_token(transformer_big(), length=100)
     assert found["cache_bytes_a_token"] == 2 * 6 * 1024 * 4
     assert found["vocabulary"] == 37_000
@@ -60,6 +60,7 @@ def test_the_paper_s_big_model_for_people(capsys):
         "decoder.*.cross  16 heads × 64, reads the encoder",
         "feed-forward  4096 wide, relu",
         "parameters  214,245,376",
+        "flops at length  512",
         "tokenizer  none",
     ):
         assert part in out

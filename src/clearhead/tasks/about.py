@@ -38,8 +38,8 @@ def costs(architecture: Architecture, length: int) -> dict[str, int]:
     return {
         "parameters": parameters(architecture),
         "bytes_in_float32": 4 * parameters(architecture),
-        "context": length,
         "flops_a_token": flops_per_token(architecture, length=length),
+        "flops_at_length": length,
         "cache_bytes_a_token": cache_bytes_per_token(architecture),
     }
 
