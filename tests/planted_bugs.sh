@@ -87,6 +87,7 @@ plant "a slow import" $S/__init__.py '+import time\ntime.sleep(0.4)' tests $NAME
 plant "a path of this machine" $S/config/place.py '+# see /ro''ot/notes' tests $FILES
 plant "another version in the changelog" CHANGELOG.md 's/^## 0.1.0/## 0.2.0/' tests $FILES
 plant "a pin nobody asked for" constraints.txt 's/^numpy==/nmpy==/' tests $FILES
+plant "a verb that is not on the map" ARCHITECTURE.md 's/`convert`, //' tests $FILES -k map
 plant "a built room in brackets" pyproject.toml 's/"attention",/"(attention)",/' tests $FILES
 plant "a torchless room nobody watches" pyproject.toml 's/source_modules = .*/source_modules = []/' tests $FILES
 plant "a link to nowhere" docs/zh/page.md '+[x](nowhere.md)' tests $C/test_documentation.py -k 'link'

@@ -7,6 +7,8 @@ import tomllib
 import pytest
 from project import PACKAGE, ROOMS, ROOT
 
+from clearhead.cli.main import app
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 # Said in pieces, so that this file passes its own test.
 FOREIGN = [
@@ -76,6 +78,16 @@ def test_what_is_installed_by_default_is_the_core_and_every_pin_is_asked_for():
     assert names(PROJECT["project"]["dependencies"]) | names(extras["dev"]) - {"clearhead"} <= set(
         pins
     )
+
+
+def test_every_room_and_every_verb_of_the_command_line_is_on_the_map():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    rooms = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert set(ROOMS) <= rooms
+    (verbs,) = (row for row in rows if row.startswith("| `cli`"))
+    named = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    assert named == set(re.findall(r"`(\w+)`", verbs.split("|")[2]))
 
 
 def test_the_version_is_the_same_everywhere():
