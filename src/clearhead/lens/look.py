@@ -11,6 +11,7 @@ from .questions import ask
 from .questions.answers import Answer, Distances, Kind, Lse, Map, Origin, TopKeys
 from .questions.collectors import Blocks
 from .questions.source import Source
+from .questions.summaries import Rows, Summaries
 
 ROWS = ("batch", "head", "query")
 Places = slice | int | None
@@ -142,16 +143,16 @@ class Look:
         return ask.weight_of(self.source, self._rows, keys_BT)
 
     @cached_property
-    def summaries(self) -> ask.Summaries:
+    def summaries(self) -> Summaries:
         """Every statistic that is one number a query or a key, from one pass."""
         return self._passed[0]
 
     @cached_property
-    def _passed(self) -> tuple[ask.Summaries, ask.Rows]:
+    def _passed(self) -> tuple[Summaries, Rows]:
         return ask.summaries(self.source, ask.rows_of(self.source))
 
     @cached_property
-    def _rows(self) -> ask.Rows:
+    def _rows(self) -> Rows:
         return self._passed[1]
 
     @cached_property

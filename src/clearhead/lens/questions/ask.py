@@ -1,45 +1,21 @@
 """Questions put to a source: each gathers its collectors and makes one pass."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from ...foundation.errors import InputError
-from .answers import Lse
-from .collectors import Blocks, Distance, Entropy, Mass, Peak, Received, Spans, Top
+from . import fused, plain
+from .collectors import Blocks, Mass, Spans, Top
 from .edges import Edges
-from .scores import pair_scores, tile_scores
+from .scores import tile_scores, weights_on
 from .source import Source
+from .summaries import Rows, Summaries
 from .sweep import CPU_PAIRS, GPU_PAIRS, LogSum, row_sums, settled, sweep
 
-ROW_BLOCKS = 128  # blocks of keys that a pass over whole rows works in
 OFF = 1e-3  # how far from 1 a row may add up before the kernel's lse is not taken
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The lse of every row, and where it is from."""
-
-    lse_BHT: Float[Tensor, "b h t"]
-    origin: Lse
-
-
-@dataclass(frozen=True, eq=False)
-class Summaries:
-    """Every statistic that is one number a query or a key."""
-
-    received_BHS: Float[Tensor, "b h s"]
-    entropy_BHT: Float[Tensor, "b h t"]
-    peak_BHT: Float[Tensor, "b h t"]
-    signed_BHT: Float[Tensor, "b h t"]
-    absolute_BHT: Float[Tensor, "b h t"]
-    mass_BHT: Float[Tensor, "b h t"]
-    sink_BHT: Float[Tensor, "b h t"]
-    blocks: Blocks | None = None
-    top: Top | None = None
 
 
 def rows_of(source: Source) -> Rows:
@@ -51,7 +27,8 @@ def rows_of(source: Source) -> Rows:
 
 def recomputed(source: Source) -> Rows:
     """The lse of every row, worked out from its scores."""
-    return Rows(checked(source, row_sums(source)), "recomputed")
+    found = row_sums(source) if fused.refuses(source) else fused.row_sums(source)
+    return Rows(checked(source, found), "recomputed")
 
 
 def checked(source: Source, lse_BHT: Tensor) -> Tensor:
@@ -83,44 +60,29 @@ def summaries(
             f"{source.site} has {queries} queries and {keys} keys, so there is nothing to see: "
             "run the model on at least one token."
         )
-    edges = Edges.of(slice(0, keys), ROW_BLOCKS if size is None else size)
-    received, entropy, mass = Received(source), Entropy(source), Mass(source)
-    peak, distance = Peak(source), Distance(source)
-    blocks = None if size is None else Blocks(source, Edges.of(slice(0, queries), size), edges)
-    best = None if top is None else Top(source, top)
-    collectors = [received, entropy, mass, peak, distance, *(x for x in (blocks, best) if x)]
-    sweep(source, collectors, rows=slice(0, queries), columns=edges, lse_BHT=rows.lse_BHT)
-    if rows.origin == "announced" and not adds_up(source, rows.lse_BHT, mass.sums_BHT):
+    way = plain if fused.refuses(source, top) else fused
+    found = way.summaries(source, rows, size=size, top=top)
+    if rows.origin == "announced" and not adds_up(source, rows.lse_BHT, found.mass_BHT):
         return summaries(source, recomputed(source), size=size, top=top)
-    found = Summaries(
-        received_BHS=received.sums_BHS,
-        entropy_BHT=entropy.sums_BHT,
-        peak_BHT=peak.logs_BHT.exp(),
-        signed_BHT=distance.signed_BHT,
-        absolute_BHT=distance.absolute_BHT,
-        mass_BHT=mass.sums_BHT,
-        sink_BHT=weight_of(source, rows, source.first_seen_BT),
-        blocks=blocks,
-        top=best,
-    )
     return found, rows
 
 
+@torch.no_grad()
 def adds_up(source: Source, lse_BHT: Tensor, mass_BHT: Tensor) -> bool:
     """Whether every row has the mass it must have."""
-    wanted = torch.ones_like(mass_BHT)
+    wanted: Tensor | float = 1.0
     sinks_H = source.request.scores.sinks
     if sinks_H is not None:
         wanted = 1 - (sinks_H.to(lse_BHT)[:, None] - lse_BHT).exp()
+    off = (mass_BHT - wanted).abs_()
     if source.weighs_all_BT is None:
-        wanted = wanted.masked_fill(source.blind_BT[:, None], 0.0)
-    return bool(((mass_BHT - wanted).abs() <= OFF).all())
+        off.masked_fill_(source.blind_BT[:, None], 0.0)
+    return bool((off <= OFF).all())
 
 
 def weight_of(source: Source, rows: Rows, columns_BT: Tensor) -> Float[Tensor, "b h t"]:
     """Every query's weight on one key each; 0 where there is none, or it may not be seen."""
-    with torch.no_grad():
-        return (pair_scores(source, columns_BT) - rows.lse_BHT).exp()
+    return weights_on(source, rows.lse_BHT, columns_BT)
 
 
 def cells(
@@ -176,6 +138,10 @@ def region(
 def top_keys(source: Source, rows: Rows, count: int) -> Top:
     """The strongest keys of every query."""
     _, _, queries, keys = source.sizes
+    if not fused.refuses(source, count):
+        found = fused.summaries(source, rows, top=count).top
+        assert found is not None
+        return found
     top = Top(source, count)
     every = Edges.of(slice(0, keys), 1)
     sweep(source, [top], rows=slice(0, queries), columns=every, lse_BHT=rows.lse_BHT)

@@ -95,3 +95,11 @@ def _pair_bias(source: Source, at_BT: Tensor) -> Tensor:
     index = at_BT[:, None, :, None].expand(-1, heads, -1, 1)
     found: Tensor = full_BHTS.gather(3, index)[..., 0]
     return found.to(source.wide).clamp(min=FORBIDDEN)
+
+
+def weights_on(
+    source: Source, lse_BHT: Float[Tensor, "b h t"], columns_BT: Int[Tensor, "b t"]
+) -> Float[Tensor, "b h t"]:
+    """Every query's weight on one key each; 0 where there is none, or it may not be seen."""
+    with torch.no_grad():
+        return (pair_scores(source, columns_BT) - lse_BHT).exp()

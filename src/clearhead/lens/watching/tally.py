@@ -9,6 +9,7 @@ from ..questions import ask
 from ..questions.answers import Lse
 from ..questions.padding import real_queries
 from ..questions.source import Blind, Source
+from ..questions.summaries import Summaries
 
 MAP = 128  # blocks a side
 
@@ -21,7 +22,7 @@ class Tally:
         shift: How many keys that were seen before stand before the first of this call.
     """
 
-    found: ask.Summaries
+    found: Summaries
     lse: Lse
     padded_BT: Tensor | None
     queries: int
