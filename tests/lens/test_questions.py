@@ -21,7 +21,9 @@ ASKED = [case for case, made in CASES.items() if made.queries * made.keys]
 def tiles(request, monkeypatch):
     """Small tiles, so that nine tokens make as many of them as nine thousand do."""
     if request.param == "tiles of a few pairs":
-        monkeypatch.setattr(sweep, "LONGEST", 4)
+        monkeypatch.setattr(sweep, "CPU_LONGEST", 4)
+        monkeypatch.setattr(sweep, "GPU_LONGEST", 4)
+        monkeypatch.setattr(sweep, "LEAST", 1)
         monkeypatch.setattr(sweep, "CPU_PAIRS", 128)
         monkeypatch.setattr(sweep, "GPU_PAIRS", 128)
 
@@ -69,7 +71,7 @@ def ways_back(request: Request) -> Tensor:
 @pytest.mark.parametrize("case", ASKED)
 def test_every_summary_is_what_the_definition_says(case, device, tiles):
     request = make_request(case, device=device)
-    if not small(case) and sweep.LONGEST == 4:
+    if not small(case) and sweep.CPU_LONGEST == 4:
         pytest.skip("as many tiles as pairs: the usual size makes several of these already")
     source, weights = Source(site="here", request=request), dense(request)
     found, rows = ask.summaries(source, ask.rows_of(source))
@@ -91,7 +93,7 @@ def test_every_summary_is_what_the_definition_says(case, device, tiles):
 @pytest.mark.parametrize("size", [1, 3, 4, 200])
 def test_a_map_holds_mean_maximum_and_number_of_the_allowed_cells(case, size, device, tiles):
     request = make_request(case, device=device)
-    if not small(case) and (sweep.LONGEST == 4 or size == 200):
+    if not small(case) and (sweep.CPU_LONGEST == 4 or size == 200):
         pytest.skip("too many blocks for a loop in Python")
     source, weights, may = Source(site="here", request=request), dense(request), allowed(request)
     found, _ = ask.summaries(source, ask.rows_of(source), size=size)

@@ -101,7 +101,8 @@ def cells(
         inside = slice(part.start - columns.start, part.stop - columns.start)
         with torch.no_grad():
             scores = tile_scores(source, rows, part, groups)
-            torch.exp(scores - lse_BHr[..., None], out=weights[..., inside])
+            scores.sub_(lse_BHr[..., None, :]).exp_()
+            weights[..., inside] = scores.transpose(-2, -1)
     return weights
 
 

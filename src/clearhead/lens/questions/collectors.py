@@ -1,5 +1,7 @@
 """What to keep of a tile: one small class a statistic. A new question is a new class here."""
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -18,13 +20,16 @@ class Received:
     def __init__(self, source: Source) -> None:
         batch, heads, _, keys = source.sizes
         self.sums_BHS = _zeros(source, batch, heads, keys)
-        real_BT = torch.ones_like(source.blind_BT) if source.real_BT is None else source.real_BT
-        self.real_B11T = real_BT[:, None, None].to(source.wide)
+        self.real_BT = None if source.real_BT is None else source.real_BT.to(source.wide)
 
     def see(self, tile: Tile) -> None:
         """Add one tile."""
-        more_Bh1c = self.real_B11T[..., tile.rows] @ tile.weights
-        self.sums_BHS[:, tile.heads, tile.keys] += more_Bh1c[..., 0, :]
+        if self.real_BT is None:
+            more_Bhc = tile.weights.sum(-1)
+        else:
+            real_B1r1 = self.real_BT[:, None, tile.rows, None]
+            more_Bhc = (tile.weights @ real_B1r1)[..., 0]
+        self.sums_BHS[:, tile.heads, tile.keys].add_(more_Bhc)
 
 
 class Entropy:
@@ -35,9 +40,7 @@ class Entropy:
 
     def see(self, tile: Tile) -> None:
         """Add one tile: ln P is the score less the lse."""
-        of_scores = torch.linalg.vecdot(tile.weights, tile.scores)
-        mass = tile.block_mass.sum(-1)
-        self.sums_BHT[:, tile.heads, tile.rows] += tile.lse * mass - of_scores
+        self.sums_BHT[:, tile.heads, tile.rows].add_(tile.lse * tile.mass).sub_(tile.surprise)
 
 
 class Mass:
@@ -48,7 +51,7 @@ class Mass:
 
     def see(self, tile: Tile) -> None:
         """Add one tile."""
-        self.sums_BHT[:, tile.heads, tile.rows] += tile.block_mass.sum(-1)
+        self.sums_BHT[:, tile.heads, tile.rows].add_(tile.mass)
 
 
 class Peak:
@@ -59,9 +62,8 @@ class Peak:
 
     def see(self, tile: Tile) -> None:
         """Add one tile."""
-        place = (slice(None), tile.heads, tile.rows)
-        here = tile.block_peaks.amax(-1) - tile.lse
-        self.logs_BHT[place] = torch.maximum(self.logs_BHT[place], here)
+        so_far = self.logs_BHT[:, tile.heads, tile.rows]
+        torch.maximum(so_far, tile.block_peaks.amax(-2).sub_(tile.lse), out=so_far)
 
 
 class Distance:
@@ -73,20 +75,21 @@ class Distance:
 
     def see(self, tile: Tile) -> None:
         """Add one tile. Places are counted from the tile's first key, so that no digit is lost."""
-        source, place = tile.source, (slice(None), tile.heads, tile.rows)
+        source = tile.source
         start = tile.rows.start + source.row - source.request.first - tile.keys.start
         height, width = tile.rows.stop - tile.rows.start, tile.keys.stop - tile.keys.start
         options = torch.zeros((), device=source.device, dtype=source.wide)
         rows_r = torch.arange(start, start + height).to(options)
         columns_c = torch.arange(width).to(options)
-        signed = rows_r * tile.block_mass.sum(-1) - tile.weights @ columns_c
-        self.signed_BHT[place] += signed
+        signed = rows_r * tile.mass - _along(columns_c, tile.weights)
+        self.signed_BHT[:, tile.heads, tile.rows].add_(signed)
+        absolute = self.absolute_BHT[:, tile.heads, tile.rows]
         if start >= width - 1:
-            self.absolute_BHT[place] += signed
+            absolute.add_(signed)
         elif start + height - 1 <= 0:
-            self.absolute_BHT[place] -= signed
+            absolute.sub_(signed)
         else:
-            self.absolute_BHT[place] += _both_ways(tile.weights, rows_r, columns_c)
+            absolute.add_(_both_ways(tile.weights, rows_r, columns_c))
 
 
 def _both_ways(weights: Tensor, rows_r: Tensor, columns_c: Tensor) -> Float[Tensor, "b h r"]:
@@ -94,10 +97,15 @@ def _both_ways(weights: Tensor, rows_r: Tensor, columns_c: Tensor) -> Float[Tens
     near = slice(max(int(rows_r[0]), 0), min(int(rows_r[-1]) + 1, len(columns_c)))
     sign_c = torch.ones_like(columns_c)
     sign_c[near], sign_c[near.stop :] = 0.0, -1.0
-    far = rows_r * (weights @ sign_c) - weights @ (sign_c * columns_c)
-    apart_rn = (rows_r[:, None] - columns_c[near]).abs()
-    close: Tensor = torch.linalg.vecdot(weights[..., near], apart_rn)
+    far = rows_r * _along(sign_c, weights) - _along(sign_c * columns_c, weights)
+    apart_nr = (rows_r - columns_c[near, None]).abs()
+    close: Tensor = (weights[..., near, :] * apart_nr).sum(-2)
     return far + close
+
+
+def _along(factors_c: Tensor, weights: Float[Tensor, "b h c r"]) -> Float[Tensor, "b h r"]:
+    """Of each query the sum of its weights, each times a number of its key."""
+    return (factors_c[None] @ weights)[..., 0, :]
 
 
 class Blocks:
@@ -115,29 +123,41 @@ class Blocks:
 
     def see(self, tile: Tile) -> None:
         """Add one tile."""
-        blocks = slice(tile.columns.block, tile.columns.block + tile.columns.count)
-        peaks, mass = tile.block_peaks - tile.lse[..., None], tile.block_mass
+        peaks, mass = tile.block_peaks - tile.lse[..., None, :], tile.block_mass
         counted_BT = tile.source.counted_BT
         if counted_BT is not None:
-            skipped_B1r1 = ~counted_BT[:, None, tile.rows, None]
-            mass = mass.masked_fill(skipped_B1r1, 0.0)
-            peaks = peaks.masked_fill(skipped_B1r1, FORBIDDEN)
-        for row, part in self.rows.blocks_of(tile.rows):
-            place = (slice(None), tile.heads, row, blocks)
-            self.sums[place] += mass[:, :, part].sum(-2)
-            self.logs[place] = torch.maximum(self.logs[place], peaks[:, :, part].amax(-2))
-            if tile.heads.start == 0:
-                self.counts[:, row, blocks] += self._count(tile, part)
+            skipped_B11r = ~counted_BT[:, None, None, tile.rows]
+            mass = mass.masked_fill(skipped_B11r, 0.0)
+            peaks = peaks.masked_fill(skipped_B11r, FORBIDDEN)
+        first, parts = self.rows.parts(tile.rows)
+        across = slice(tile.columns.block, tile.columns.block + tile.columns.count)
+        place = (slice(None), tile.heads, slice(first, first + len(parts)), across)
+        self.sums[place].add_(_by_part(mass, parts, torch.sum).transpose(-2, -1))
+        highest = self.logs[place]
+        torch.maximum(highest, _by_part(peaks, parts, torch.amax).transpose(-2, -1), out=highest)
+        if tile.heads.start == 0:
+            self.counts[:, place[2], across] += self._count(tile, parts)
 
-    def _count(self, tile: Tile, part: slice) -> Tensor:
+    def _count(self, tile: Tile, parts: list[slice]) -> Tensor:
+        """How many allowed cells, [b, row blocks, column blocks]."""
         counted_BT = tile.source.counted_BT
         if tile.whole and counted_BT is None:
-            return torch.tensor(tile.columns.width * (part.stop - part.start))
-        cells = tile.allowed[:, part]
+            sizes = torch.tensor([part.stop - part.start for part in parts])
+            return (sizes * tile.columns.width)[None, :, None].to(self.counts.device)
+        cells = tile.allowed
         if counted_BT is not None:
-            cells = cells & counted_BT[:, tile.rows][:, part, None]
-        blocks = cells.reshape(*cells.shape[:2], tile.columns.count, tile.columns.width)
-        return blocks.sum((1, 3))
+            cells = cells & counted_BT[:, None, tile.rows]
+        sides = (tile.columns.count, tile.columns.width)
+        by_block = cells.reshape(len(cells), *sides, cells.shape[-1]).sum(2)
+        return _by_part(by_block, parts, torch.sum).transpose(-2, -1)
+
+
+def _by_part(values: Tensor, parts: list[slice], reduced: Callable[..., Tensor]) -> Tensor:
+    """[.., n, r] as [.., n, parts]: in one go where all parts are of one length."""
+    lengths = {part.stop - part.start for part in parts}
+    if len(lengths) == 1:
+        return reduced(values.unflatten(-1, (len(parts), -1)), dim=-1)
+    return torch.stack([reduced(values[..., part], dim=-1) for part in parts], dim=-1)
 
 
 class Top:
@@ -154,11 +174,11 @@ class Top:
     def see(self, tile: Tile) -> None:
         """Add one tile."""
         place = (slice(None), tile.heads, tile.rows)
-        best = tile.scores.topk(min(self.count, tile.scores.shape[-1]), sorted=False)
-        logs = best.values - tile.lse[..., None]
+        best = tile.scores.topk(min(self.count, tile.scores.shape[-2]), dim=-2, sorted=False)
+        logs = (best.values - tile.lse[..., None, :]).transpose(-2, -1)
         keys = torch.where(best.values > FORBIDDEN / 2, best.indices + tile.keys.start, NOBODY)
         logs = torch.cat([self.logs_BHTk[place], logs], dim=-1)
-        keys = torch.cat([self.keys_BHTk[place], keys], dim=-1)
+        keys = torch.cat([self.keys_BHTk[place], keys.transpose(-2, -1)], dim=-1)
         merged = logs.topk(self.count)
         self.logs_BHTk[place] = merged.values
         self.keys_BHTk[place] = keys.gather(-1, merged.indices)
@@ -177,8 +197,8 @@ class Spans:
         for number, span in enumerate(self.spans):
             low, high = max(span.start, keys.start), min(span.stop, keys.stop)
             if low < high:
-                part = tile.weights[..., low - keys.start : high - keys.start]
-                self.sums_BHTn[:, tile.heads, tile.rows, number] += part.sum(-1)
+                part = tile.weights[..., low - keys.start : high - keys.start, :]
+                self.sums_BHTn[:, tile.heads, tile.rows, number] += part.sum(-2)
 
 
 def _zeros(source: Source, *shape: int) -> Float[Tensor, "..."]:

@@ -1,10 +1,8 @@
 """A stretch of places cut into blocks as even as can be: the longer ones come first."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
-
-import torch
-from torch import Tensor
-from torch.nn.functional import pad
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -59,25 +57,24 @@ class Edges:
 
     def bounds(self) -> list[int]:
         """Where each block begins, and where the last one ends."""
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> list[int]:
         starts = [run.start + i * run.width for run in self.runs for i in range(run.count)]
         return [*starts, self.stop]
 
-    def add_up(self, values_r: Tensor, dim: int) -> Tensor:
-        """Sums over the places of each block, along `dim`."""
-        at = [self.bounds()[i] - self.start for i in range(self.count + 1)]
-        running = pad(values_r.movedim(dim, -1).cumsum(-1), (1, 0))
-        edges = torch.tensor(at, device=values_r.device)
-        return (running[..., edges[1:]] - running[..., edges[:-1]]).movedim(-1, dim)
-
-    def blocks_of(self, places: slice) -> list[tuple[int, slice]]:
-        """Which blocks these places touch, and where within the slice each lies."""
+    def parts(self, places: slice) -> tuple[int, list[slice]]:
+        """The first block that these places touch, and the part of them in it and in each next."""
+        bounds = self._bounds
+        first = bisect_right(bounds, places.start) - 1
         found = []
-        bounds = self.bounds()
-        for block in range(self.count):
+        for block in range(first, self.count):
             low, high = max(bounds[block], places.start), min(bounds[block + 1], places.stop)
-            if low < high:
-                found.append((block, slice(low - places.start, high - places.start)))
-        return found
+            if low >= high:
+                break
+            found.append(slice(low - places.start, high - places.start))
+        return first, found
 
 
 def _parts(run: Run, number: int, longest: int) -> list[Run]:

@@ -15,47 +15,54 @@ FORBIDDEN = -1e30  # its weight is 0, and it stays a number in every product
 
 
 def tile_scores(
-    source: Source, rows: slice, columns: slice, groups: slice, *, masked: bool = True
-) -> Float[Tensor, "b h r c"]:
+    source: Source,
+    rows: slice,
+    columns: slice,
+    groups: slice,
+    *,
+    masked: bool = True,
+    out: Float[Tensor, "b h c r"] | None = None,
+) -> Float[Tensor, "b h c r"]:
     """Scores of these queries and keys, for all query heads of these key/value heads.
+
+    Keys go down and queries go across: what is worked out of each query then runs along memory.
 
     Args:
         masked: Put `FORBIDDEN` where a query may not look. Not needed in tiles that are allowed
             from corner to corner.
+        out: Where to write them.
     """
     request = source.request
     shared = request.q_BHTD.shape[1] // request.k_BGSD.shape[1]
     heads = slice(groups.start * shared, groups.stop * shared)
-    q_BhrD = request.q_BHTD[:, heads, rows].to(source.wide) * request.scale
-    k_BgcD = request.k_BGSD[:, groups, columns].to(source.wide)
-    batch, count, height, width = q_BhrD.shape
-    # Query heads that share a key head stand as more rows of one product.
-    q_BgnD = q_BhrD.reshape(batch, count // shared, shared * height, width)
-    scores = (q_BgnD @ k_BgcD.transpose(-2, -1)).view(batch, count, height, k_BgcD.shape[2])
+    q_BhDr = (request.q_BHTD[:, heads, rows].to(source.wide) * request.scale).transpose(-2, -1)
+    k_BhcD = request.k_BGSD[:, groups, columns].to(source.wide)
+    if shared > 1:
+        k_BhcD = k_BhcD.repeat_interleave(shared, dim=1)
+    scores: Tensor = torch.matmul(k_BhcD, q_BhDr, out=out)
     if request.scores.softcap is not None:
         scores.div_(request.scores.softcap).tanh_().mul_(request.scores.softcap)
     if request.scores.bias is not None:
         scores += tile_bias(source, rows, columns, heads)
     if masked:
-        forbidden_B1rc = ~allowed(source, rows, columns)[:, None]
-        scores.masked_fill_(forbidden_B1rc, FORBIDDEN)
+        scores.masked_fill_(~allowed(source, rows, columns)[:, None], FORBIDDEN)
     if source.weighs_all_BT is not None:
-        all_alike_B1r1 = source.weighs_all_BT[:, None, rows, None]
-        scores.masked_fill_(all_alike_B1r1, 0.0)
+        scores.masked_fill_(source.weighs_all_BT[:, None, None, rows], 0.0)
     return scores
 
 
 def tile_bias(source: Source, rows: slice, columns: slice, heads: slice) -> Tensor:
-    """What is added to these scores, stretched to [B, h, r, c]."""
+    """What is added to these scores, stretched to [B, h, c, r]."""
     bias, device = source.request.scores.bias, source.device
     if isinstance(bias, Bias):
         head_h11 = torch.arange(heads.start, heads.stop, device=device)[:, None, None]
-        rows_r1 = torch.arange(rows.start, rows.stop, device=device)[:, None] + source.row
-        columns_c = torch.arange(columns.start, columns.stop, device=device)
-        return bias.at(head_h11, rows_r1, columns_c + source.request.first)[None].to(source.wide)
+        rows_r = torch.arange(rows.start, rows.stop, device=device) + source.row
+        columns_c1 = torch.arange(columns.start, columns.stop, device=device)[:, None]
+        return bias.at(head_h11, rows_r, columns_c1 + source.request.first)[None].to(source.wide)
     assert bias is not None
     full_BHTS = bias.expand(source.sizes)
-    return full_BHTS[:, heads, rows, columns].to(source.wide).clamp(min=FORBIDDEN)
+    part_Bhcr = full_BHTS[:, heads, rows, columns].transpose(-2, -1)
+    return part_Bhcr.to(source.wide).clamp(min=FORBIDDEN)
 
 
 def pair_scores(source: Source, columns_BT: Int[Tensor, "b t"]) -> Float[Tensor, "b h t"]:

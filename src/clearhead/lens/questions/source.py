@@ -67,7 +67,7 @@ class Source:
         if self.stretches is not None:
             seen = self.stretches.start_BT - self.request.first
             return seen.clamp(0, max(keys - 1, 0)).expand(batch, queries)
-        parts = [rows.to(torch.uint8).argmax(-1) for rows in self._grid_by_rows()]
+        parts = [rows.to(torch.uint8).argmax(-2) for rows in self._grid_by_rows()]
         return torch.cat(parts, 1).expand(batch, queries)
 
     @cached_property
@@ -77,7 +77,7 @@ class Source:
         if self.stretches is not None:
             none = self.stretches.stop_BT <= self.stretches.start_BT
             return none.expand(batch, queries)
-        parts = [~rows.any(-1) for rows in self._grid_by_rows()]
+        parts = [~rows.any(-2) for rows in self._grid_by_rows()]
         return torch.cat(parts, 1).expand(batch, queries)
 
     @cached_property
@@ -102,11 +102,11 @@ class Source:
             yield allowed(self, rows, slice(0, keys))
 
 
-def allowed(source: Source, rows: slice, columns: slice) -> Bool[Tensor, "b r c"]:
+def allowed(source: Source, rows: slice, columns: slice) -> Bool[Tensor, "b c r"]:
     """Who may look at whom among these queries and keys; `b` is 1 where examples agree."""
     mask, device = source.request.mask, source.device
     batch_B11 = torch.arange(source.sizes[0] if mask.batched else 1, device=device)[:, None, None]
-    rows_r1 = torch.arange(rows.start, rows.stop, device=device)[:, None] + source.row
+    rows_r = torch.arange(rows.start, rows.stop, device=device) + source.row
     columns_c = torch.arange(columns.start, columns.stop, device=device) + source.request.first
-    seen = mask.sees(batch_B11, rows_r1, columns_c)
-    return seen.expand(len(batch_B11), len(rows_r1), len(columns_c))
+    seen = mask.sees(batch_B11, rows_r[:, None], columns_c)
+    return seen.expand(len(batch_B11), len(rows_r), len(columns_c)).transpose(-2, -1)

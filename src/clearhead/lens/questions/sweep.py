@@ -18,40 +18,58 @@ from .edges import Edges, Run
 from .scores import FORBIDDEN, tile_scores
 from .source import Source, allowed
 
-LONGEST = 4096  # keys a tile
-CPU_PAIRS, GPU_PAIRS = 2**18, 2**26  # scores a tile: what fits the cache, what fills the chip
+# Keys a tile, and scores a tile: what fits a core's cache, and what fills a chip.
+CPU_LONGEST, GPU_LONGEST = 1024, 4096
+CPU_PAIRS, GPU_PAIRS = 2**18, 2**26
+LEAST = 64  # queries a tile, where there are as many: fewer would make poor products
 
 
 @dataclass(frozen=True, eq=False)
 class Tile:
-    """The scores of some queries and some keys, and what several collectors want of them."""
+    """The scores of some keys and some queries, and what several collectors want of them.
+
+    Keys go down, queries across. The next tile is made in the same memory.
+    """
 
     source: Source
     rows: slice
     columns: Run
     heads: slice
-    scores: Float[Tensor, "b h r c"]
+    scores: Float[Tensor, "b h c r"]
     lse: Float[Tensor, "b h r"]
     whole: bool  # every pair is allowed
+    room: "Room"
 
     @cached_property
-    def weights(self) -> Float[Tensor, "b h r c"]:
+    def weights(self) -> Float[Tensor, "b h c r"]:
         """The weights of these pairs."""
-        return (self.scores - self.lse[..., None]).exp_()
+        room = self.room.like(self.scores, 1)
+        return torch.sub(self.scores, self.lse[..., None, :], out=room).exp_()
 
     @cached_property
-    def block_mass(self) -> Float[Tensor, "b h r n"]:
+    def surprise(self) -> Float[Tensor, "b h r"]:
+        """Of each query, the sum of its weights times their scores."""
+        room = self.room.like(self.scores, 2)
+        return torch.mul(self.weights, self.scores, out=room).sum(-2)
+
+    @cached_property
+    def block_mass(self) -> Float[Tensor, "b h n r"]:
         """Of each query, the weight of each block of keys."""
-        mass: Tensor = self._in_blocks(self.weights).sum(-1)
+        mass: Tensor = self._in_blocks(self.weights).sum(-2)
         return mass
 
     @cached_property
-    def block_peaks(self) -> Float[Tensor, "b h r n"]:
-        """Of each query, the largest score in each block of keys."""
-        return self._in_blocks(self.scores).amax(-1)
+    def mass(self) -> Float[Tensor, "b h r"]:
+        """Of each query, the weight of all these keys."""
+        return self.block_mass.sum(-2)
 
     @cached_property
-    def allowed(self) -> Bool[Tensor, "b r c"]:
+    def block_peaks(self) -> Float[Tensor, "b h n r"]:
+        """Of each query, the largest score in each block of keys."""
+        return self._in_blocks(self.scores).amax(-2)
+
+    @cached_property
+    def allowed(self) -> Bool[Tensor, "b c r"]:
         """Who may look at whom."""
         return allowed(self.source, self.rows, self.keys)
 
@@ -61,7 +79,26 @@ class Tile:
         return slice(self.columns.start, self.columns.stop)
 
     def _in_blocks(self, pairs: Tensor) -> Tensor:
-        return pairs.view(*pairs.shape[:-1], self.columns.count, self.columns.width)
+        sides = (self.columns.count, self.columns.width, pairs.shape[-1])
+        return pairs.view(*pairs.shape[:-2], *sides)
+
+
+class Room:
+    """Memory that one tile after the other is made in; fresh memory would cost more than it."""
+
+    def __init__(self) -> None:
+        self.parts: dict[int, Tensor] = {}
+
+    def of(self, shape: tuple[int, ...], like: Tensor, number: int) -> Tensor:
+        """Room for numbers of this shape; another number, other room."""
+        count, had = math.prod(shape), self.parts.get(number)
+        if had is None or had.numel() < count:
+            had = self.parts[number] = like.new_empty(count)
+        return had[:count].view(shape)
+
+    def like(self, tensor: Tensor, number: int) -> Tensor:
+        """Room for numbers of the same shape as these."""
+        return self.of(tuple(tensor.shape), tensor, number)
 
 
 @runtime_checkable
@@ -86,10 +123,11 @@ def plan(source: Source, rows: slice, columns: Edges) -> Plan:
     """Tiles as large as suits the device."""
     batch, heads, _, _ = source.sizes
     groups = source.request.k_BGSD.shape[1]
-    pairs = CPU_PAIRS if source.device.type == "cpu" else GPU_PAIRS
-    longest = min(LONGEST, columns.stop - columns.start)
+    on_cpu = source.device.type == "cpu"
+    pairs = CPU_PAIRS if on_cpu else GPU_PAIRS
+    longest = min(CPU_LONGEST if on_cpu else GPU_LONGEST, columns.stop - columns.start)
     per_row = batch * (heads // groups) * longest
-    height = max(1, min(rows.stop - rows.start, pairs // per_row))
+    height = max(1, min(rows.stop - rows.start, max(pairs // per_row, LEAST)))
     several = max(1, min(groups, pairs // (per_row * height)))
     return Plan(rows, columns, several, height, longest)
 
@@ -103,32 +141,34 @@ def sweep(
     lse_BHT: Float[Tensor, "b h t"],
 ) -> None:
     """Show every tile that has an allowed pair to every collector."""
-    chosen = plan(source, rows, columns)
     with torch.no_grad():
-        for part, run, whole in _tiles(source, chosen):
-            for tile in _tiles_of_heads(source, chosen, part, run, whole, lse_BHT):
-                for collector in collectors:
-                    collector.see(tile)
+        for tile in tiles_of(source, plan(source, rows, columns), lse_BHT):
+            for collector in collectors:
+                collector.see(tile)
 
 
-def _tiles_of_heads(
-    source: Source, chosen: Plan, rows: slice, run: Run, whole: bool, lse_BHT: Tensor
-) -> Iterator[Tile]:
-    """The same queries and keys for some heads after the other."""
+def tiles_of(source: Source, chosen: Plan, lse_BHT: Tensor) -> Iterator[Tile]:
+    """Every tile that has an allowed pair, some heads after the other."""
     count = source.request.k_BGSD.shape[1]
-    shared = source.sizes[1] // count
-    for start in range(0, count, chosen.groups):
-        groups = slice(start, min(start + chosen.groups, count))
-        heads = slice(groups.start * shared, groups.stop * shared)
-        yield Tile(
-            source=source,
-            rows=rows,
-            columns=run,
-            heads=heads,
-            scores=tile_scores(source, rows, slice(run.start, run.stop), groups, masked=not whole),
-            lse=lse_BHT[:, heads, rows],
-            whole=whole,
-        )
+    shared, room = source.sizes[1] // count, Room()
+    like = torch.empty(0, dtype=source.wide, device=source.device)
+    for rows, run, whole in _tiles(source, chosen):
+        for start in range(0, count, chosen.groups):
+            groups = slice(start, min(start + chosen.groups, count))
+            heads = slice(groups.start * shared, groups.stop * shared)
+            keys = slice(run.start, run.stop)
+            sides = (keys.stop - keys.start, rows.stop - rows.start)
+            out = room.of((source.sizes[0], heads.stop - heads.start, *sides), like, 0)
+            yield Tile(
+                source=source,
+                rows=rows,
+                columns=run,
+                heads=heads,
+                scores=tile_scores(source, rows, keys, groups, masked=not whole, out=out),
+                lse=lse_BHT[:, heads, rows],
+                whole=whole,
+                room=room,
+            )
 
 
 def _tiles(source: Source, chosen: Plan) -> Iterator[tuple[slice, Run, bool]]:
@@ -198,8 +238,9 @@ class LogSum:
     def see(self, tile: Tile) -> None:
         """Add one tile."""
         place = (slice(None), tile.heads, tile.rows)
-        most = torch.maximum(self.most[place], tile.scores.amax(-1))
-        more = (tile.scores - most[..., None]).exp_().sum(-1)
+        most = torch.maximum(self.most[place], tile.scores.amax(-2))
+        room = tile.room.like(tile.scores, 1)
+        more = torch.sub(tile.scores, most[..., None, :], out=room).exp_().sum(-2)
         self.sum[place] = self.sum[place] * (self.most[place] - most).exp() + more
         self.most[place] = most
 

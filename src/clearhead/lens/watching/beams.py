@@ -72,12 +72,16 @@ class Beams:
             ids = self.fed[last]
             each = 0 if ids is None else len(ids) // examples
             for row in range(example * each, (example + 1) * each):
-                fed = self.ids(row, last)
-                prompt = len(self.ids(row, 0)) if last else 0
-                for told in (fed, fed[prompt:]):  # some return the prompt, some do not
-                    if told and len(told) < len(sequence) and sequence[: len(told)] == told:
-                        return self.way(row, last)
+                if self._begins(sequence, row, last):
+                    return self.way(row, last)
         return None
+
+    def _begins(self, sequence: list[int], row: int, last: int) -> bool:
+        """Whether the sequence goes on from what this row was fed up to this step."""
+        fed = self.ids(row, last)
+        prompt = len(self.ids(row, 0)) if last else 0
+        told = (fed, fed[prompt:])  # some return the prompt, some do not
+        return any(0 < len(ids) < len(sequence) and sequence[: len(ids)] == ids for ids in told)
 
     def last_rows(self) -> list[list[int]]:
         """The ways of all rows there are at the end, where nothing was returned."""
