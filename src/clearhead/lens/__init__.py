@@ -4,12 +4,26 @@
 and everything it can be asked. `explain` walks one attention step by step with real numbers.
 """
 
+from .ablate import ablate as ablate
 from .explanation import EXAMPLES as EXAMPLES
 from .explanation import Matrices as Matrices
 from .explanation import explain as explain
 from .explanation import read_matrices as read_matrices
+from .importance import Importance as Importance
+from .importance import importance as importance
 from .look import Look as Look
 from .seen import Seen as Seen
 from .watch import watch as watch
 
-__all__ = ["EXAMPLES", "Look", "Matrices", "Seen", "explain", "read_matrices", "watch"]
+__all__ = [
+    "EXAMPLES",
+    "Importance",
+    "Look",
+    "Matrices",
+    "Seen",
+    "ablate",
+    "explain",
+    "importance",
+    "read_matrices",
+    "watch",
+]
