@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .attention import Scores as Scores
     from .attention import attend as attend
+    from .lens import ablate as ablate
     from .lens import explain as explain
+    from .lens import importance as importance
     from .lens import watch as watch
     from .tasks import Model as Model
     from .tasks import load as load
@@ -20,13 +22,25 @@ __version__ = "0.1.0"
 HOMES = {
     "Model": ".tasks",
     "Scores": ".attention",
+    "ablate": ".lens",
     "attend": ".attention",
     "explain": ".lens",
+    "importance": ".lens",
     "load": ".tasks",
     "open_trace": ".traces",
     "watch": ".lens",
 }
-__all__ = ["Model", "Scores", "attend", "explain", "load", "open_trace", "watch"]
+__all__ = [
+    "Model",
+    "Scores",
+    "ablate",
+    "attend",
+    "explain",
+    "importance",
+    "load",
+    "open_trace",
+    "watch",
+]
 
 
 def __getattr__(name: str) -> object:

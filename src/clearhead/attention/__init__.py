@@ -3,10 +3,12 @@
 Read `reference.py` first: it says what attention is. `contract.py` says what a kernel must accept
 and return; each file in `kernels/` is one way to compute it; `choose.py` picks one and says why.
 `masks.py` and `rules.py` say who may look at whom, `bias.py` and `positions/` where tokens stand,
-`multihead.py` wraps projections around it, and `announce.py` tells whoever watches.
+`multihead.py` wraps projections around it, `announce.py` tells whoever watches, and `intervene.py`
+lets others change what is handed on.
 """
 
 from .announce import Announcement as Announcement
+from .announce import unheard as unheard
 from .announce import watching as watching
 from .attend import Site as Site
 from .attend import attend as attend
@@ -16,6 +18,7 @@ from .contract import Attended as Attended
 from .contract import Kernel as Kernel
 from .contract import Request as Request
 from .contract import Scores as Scores
+from .intervene import changing as changing
 from .masks import Everything as Everything
 from .masks import Mask as Mask
 from .multihead import CrossAttention as CrossAttention
@@ -54,6 +57,8 @@ __all__ = [
     "Site",
     "Window",
     "attend",
+    "changing",
+    "unheard",
     "watching",
     "why",
 ]

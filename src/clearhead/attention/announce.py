@@ -44,6 +44,16 @@ def watching(watcher: Watcher) -> Iterator[None]:
         HEARD_HERE.reset(token)
 
 
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Inside the block, in this thread, nobody hears who was watching before it."""
+    token = HEARD_HERE.set(())
+    try:
+        yield
+    finally:
+        HEARD_HERE.reset(token)
+
+
 def announce(announcement: Announcement) -> None:
     """Tell everyone who watches from here, outside the graph when this is being compiled."""
     if torch.compiler.is_compiling():

@@ -10,6 +10,7 @@ from .announce import WATCHERS, Announcement, announce
 from .choose import Choice, choose
 from .choose import why as why_chosen
 from .contract import PLAIN, Attended, Request, Scores, check
+from .intervene import CHANGERS, changed
 from .masks import Everything, Mask
 from .rules import Given
 
@@ -62,10 +63,10 @@ def attend(  # noqa: PLR0913 - all that attention can be asked, by name
         wants_weights=wants_weights,
     )
     attended = choose(request, kernel)(request)
-    if WATCHERS:
-        announce(
-            Announcement(site=site.name, module=site.module, request=request, attended=attended)
-        )
+    if WATCHERS or CHANGERS:
+        told = Announcement(site=site.name, module=site.module, request=request, attended=attended)
+        announce(told)
+        attended = changed(told)
     return attended
 
 

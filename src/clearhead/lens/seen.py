@@ -1,16 +1,17 @@
 """What was seen while a model was watched."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..foundation.errors import CannotError, InputError, nearest
 from ..traces import Trace
+from .importance import Importance, importance
 from .look import Look
 from .questions.padding import real_queries
 from .questions.source import Source
@@ -42,6 +43,7 @@ class Seen:
 
     keeper: Keeper
     known: tuple[str, ...]
+    network: nn.Module
     without: tuple[str, ...] = ()
     run: int = -1
     _looks: dict[str, Look] = field(default_factory=dict, repr=False)
@@ -50,7 +52,7 @@ class Seen:
     def runs(self) -> list["Seen"]:
         """Every run by itself: one forward pass, or a prompt and the steps that followed it."""
         count = len(self.keeper.runs)
-        return [Seen(self.keeper, self.known, self.without, number) for number in range(count)]
+        return [replace(self, run=number, _looks={}) for number in range(count)]
 
     @property
     def sites(self) -> Mapping[str, Extent]:
@@ -122,6 +124,10 @@ class Seen:
     def save(self, path: str | Path, **settings: Any) -> None:
         """Write the trace into one file; settings as for `trace`."""
         self.trace(**settings).save(path)
+
+    def importance(self, metric: Callable[[], object], **settings: Any) -> Importance:
+        """What each head changes about a number; settings as for `clearhead.importance`."""
+        return importance(self.network, metric, **settings)
 
     def _run(self) -> Run:
         if not self.keeper.runs:

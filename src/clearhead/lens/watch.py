@@ -51,7 +51,7 @@ def watch(
             from .watching.generation import overhearing_generation
 
             stack.enter_context(overhearing_generation(network, keeper))
-        yield Seen(keeper, tuple(place.modules), place.without)
+        yield Seen(keeper, tuple(place.modules), network, place.without)
 
 
 def wanted_of(
@@ -77,13 +77,7 @@ def wanted_of(
             f"There is no {unknown[0]!r} to keep.{nearest(unknown[0], choices)} Give 'exact', "
             f"'summaries', or some of: {', '.join(sorted(STATISTICS))}."
         )
-    known = list(place.modules)
-    for site in sites or ():
-        if site not in known:
-            raise ConfigError(
-                f"There is no attention {site!r}.{nearest(site, known)} There are: "
-                f"{', '.join(known)}."
-            )
+    place.refuse_unknown(sites or ())
     if on not in ("device", "host"):
         raise ConfigError(f"on={on!r} is no place to keep things: give 'device' or 'host'.")
     return Wanted(

@@ -1,13 +1,13 @@
 """What is put in place around a model while it is watched, and taken away after."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from torch import nn
 
 from ...attention import CrossAttention, SelfAttention
-from ...foundation.errors import CannotError, ConfigError
+from ...foundation.errors import CannotError, ConfigError, nearest
 from ...foundation.log import log
 
 
@@ -17,6 +17,15 @@ class Place:
 
     modules: dict[str, nn.Module]
     without: tuple[str, ...] = ()
+
+    def refuse_unknown(self, sites: Iterable[str]) -> None:
+        """Refuse a name that no attention here has."""
+        for site in sites:
+            if site not in self.modules:
+                raise ConfigError(
+                    f"There is no attention {site!r}.{nearest(site, self.modules)} There are: "
+                    f"{', '.join(self.modules)}."
+                )
 
 
 @contextmanager

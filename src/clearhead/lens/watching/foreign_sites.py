@@ -59,7 +59,8 @@ def eager_of(module: nn.Module) -> Callable[..., Any]:
 def _functions(kind: type) -> Iterator[Any]:
     """Every method of the class, without what decorates it."""
     for base in kind.__mro__:
-        if base is nn.Module:
+        # What every model inherits knows the table too, and attends to nothing itself.
+        if base is nn.Module or base.__module__ == "transformers.modeling_utils":
             return
         for attribute in vars(base).values():
             function = inspect.unwrap(attribute) if callable(attribute) else attribute

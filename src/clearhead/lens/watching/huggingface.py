@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from ...attention import Announcement, Attended, Causal, Everything, Given, Mask, Request, Scores
 from ...attention.announce import announce
+from ...attention.intervene import CHANGERS, changed
 from ...foundation.errors import CannotError
 from .foreign_sites import Sites, eager_of, foreign_sites, table_of
 from .overheard import Overheard
@@ -102,8 +103,11 @@ class PassThrough:
             kernel=f"transformers {self.name}",
             lse_BHT=_lse(overheard, request),
         )
-        announce(Announcement(site=site, module=module, request=request, attended=attended))
-        return found
+        told = Announcement(site=site, module=module, request=request, attended=attended)
+        announce(told)
+        if not CHANGERS:
+            return found
+        return (changed(told).values_BHTE.transpose(1, 2), *found[1:])
 
 
 def eager_request(

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ...attention import Announcement, Request
+from ...attention.announce import HEARD_HERE
 from ...attention.bias import Chosen
 from ...attention.intervals import Intervals
 from ...foundation.errors import CannotError
@@ -71,21 +72,28 @@ class Keeper:
         self.runs: list[Run] = []
         self.waiting: list[Tensor | None] = []  # fed, before it is known to which run it belongs
 
+    @property
+    def listens(self) -> bool:
+        """Whether what runs now is heard: not in another thread, nor where nobody shall hear."""
+        return self.hear in HEARD_HERE.get()
+
     def feed(self, module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Note what the model is given before it runs (a hook)."""
+        if not self.listens:
+            return
         ids = kwargs.get("decoder_input_ids", kwargs.get("input_ids", args[0] if args else None))
         is_ids = isinstance(ids, Tensor) and ids.dim() == 2 and not ids.is_floating_point()
         self.waiting.append(ids if is_ids else None)
 
     def moved(self, rows: Tensor) -> None:
         """Note that a beam search moves rows about."""
-        if self.runs:
+        if self.runs and self.listens:
             beams = self.runs[-1].beams
             beams.moved_after(len(beams.fed) - 1, rows)
 
     def returned(self, sequences: Tensor) -> None:
         """Note what `generate` returned."""
-        if self.runs:
+        if self.runs and self.listens:
             self.runs[-1].returned = sequences.tolist()
 
     def hear(self, told: Announcement) -> None:
@@ -230,11 +238,7 @@ def back_to(pieces: Sequence[Piece], start: int, *, cross: bool) -> list[Piece]:
 def of_heads(site: str, request: Request, heads: Sequence[int]) -> Request:
     """The request for these query heads alone, each with the key head it uses."""
     count, groups = request.q_BHTD.shape[1], request.k_BGSD.shape[1]
-    if max(heads) >= count or min(heads) < 0:
-        raise CannotError(
-            f"{site} has heads 0 to {count - 1} and heads {list(heads)} were asked for. "
-            "Ask for heads that are there."
-        )
+    refuse_absent(site, heads, count)
     index = torch.tensor(heads, device=request.q_BHTD.device)
     shared = index // (count // groups)
     bias, sinks = request.scores.bias, request.scores.sinks
@@ -251,6 +255,15 @@ def of_heads(site: str, request: Request, heads: Sequence[int]) -> Request:
             request.scores, bias=bias, sinks=None if sinks is None else sinks.detach()[index]
         ),
     )
+
+
+def refuse_absent(site: str, heads: Sequence[int], count: int) -> None:
+    """Refuse heads that a site does not have."""
+    if max(heads) >= count or min(heads) < 0:
+        raise CannotError(
+            f"{site} has heads 0 to {count - 1} and heads {list(heads)} were asked for. "
+            "Ask for heads that are there."
+        )
 
 
 def to_host(piece: Piece) -> Piece:
