@@ -12,7 +12,11 @@ MAX_FUNCTION_LINES = 50  # docstring not counted
 MAX_NESTING = 3
 BANNED_NAMES = {"utils", "helpers", "common", "misc", "base", "core", "tools"}
 # "path: fault" -> the reason why it may stay
-ALLOWED: dict[str, str] = {}
+ALLOWED: dict[str, str] = {
+    "src/clearhead/lens/questions/kernels/summaries.py: summarize has 68 lines": (
+        "37 of them are arguments, its own and those of what it calls, one a line"
+    ),
+}
 
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -30,7 +30,7 @@ class Summed:
     def received(self) -> Answer:
         """How much each key gets from all real queries together."""
         self._kept("received")
-        parts = [pad(tally.found.received_BHS, (tally.shift, 0)) for tally in self.tallies]
+        parts = [pad(tally.numbers["received_BHS"], (tally.shift, 0)) for tally in self.tallies]
         longest = max(part.shape[-1] for part in parts)
         total = torch.stack([pad(part, (0, longest - part.shape[-1])) for part in parts]).sum(0)
         return Answer(values=total, axes=("batch", "head", "key"), origin=self._origin("exact"))
@@ -59,7 +59,7 @@ class Summed:
     def map(self, rows: None = None, columns: None = None, size: int | None = None) -> Map:
         """The whole site in as many blocks as were kept."""
         self._kept("map")
-        blocks = self.tallies[0].found.blocks
+        blocks = self.tallies[0].blocks
         if len(self.tallies) > 1 or rows is not None or columns is not None or blocks is None:
             self._refuse("a map of a region, or of several decoding steps,")
         if size not in (None, blocks.rows.count):
@@ -69,7 +69,7 @@ class Summed:
     def top(self, count: int | None = None) -> TopKeys:
         """Of every query its strongest keys, as many as were kept."""
         self._kept("top")
-        tops = [tally.found.top for tally in self.tallies]
+        tops = [tally.top for tally in self.tallies]
         kept = [top for top in tops if top is not None]
         if count is not None and count > kept[0].count:
             self._refuse(f"the top {count}, where {kept[0].count} were kept,")
@@ -94,7 +94,7 @@ class Summed:
         return Answer(values=self._joined(of), axes=ROWS, origin=self._origin("exact"))
 
     def _joined(self, name: str) -> Tensor:
-        return torch.cat([getattr(tally.found, name) for tally in self.tallies], dim=2)
+        return torch.cat([tally.numbers[name] for tally in self.tallies], dim=2)
 
     def _kept(self, name: str) -> None:
         if name not in self.statistics:

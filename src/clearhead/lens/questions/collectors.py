@@ -156,7 +156,7 @@ def _by_part(values: Tensor, parts: list[slice], reduced: Callable[..., Tensor])
     """[.., n, r] as [.., n, parts]: in one go where all parts are of one length."""
     lengths = {part.stop - part.start for part in parts}
     if len(lengths) == 1:
-        return reduced(values.unflatten(-1, (len(parts), -1)), dim=-1)
+        return reduced(values.reshape(*values.shape[:-1], len(parts), -1), dim=-1)
     return torch.stack([reduced(values[..., part], dim=-1) for part in parts], dim=-1)
 
 
