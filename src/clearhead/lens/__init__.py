@@ -1,9 +1,9 @@
 """Questions to attention, answered exactly at any length; this room never draws.
 
 `watch` hears what a model's attention does and changes nothing about it; `Look` is one attention
-and everything it can be asked. `explain` walks one attention step by step with real numbers.
-`ablate` switches heads off, `importance` says what each head changes about a number, `logit_lens`
-what each layer would say if it were the last.
+and everything it can be asked; `Patterns` says by name what each head does. `explain` walks one
+attention step by step with real numbers. `ablate` switches heads off, `importance` says what each
+head changes about a number, `logit_lens` what each layer would say if it were the last.
 """
 
 from .ablate import ablate as ablate
@@ -16,15 +16,19 @@ from .importance import importance as importance
 from .logit_lens import LogitLens as LogitLens
 from .logit_lens import logit_lens as logit_lens
 from .look import Look as Look
+from .patterns import HeadPattern as HeadPattern
+from .patterns import Patterns as Patterns
 from .seen import Seen as Seen
 from .watch import watch as watch
 
 __all__ = [
     "EXAMPLES",
+    "HeadPattern",
     "Importance",
     "LogitLens",
     "Look",
     "Matrices",
+    "Patterns",
     "Seen",
     "ablate",
     "explain",

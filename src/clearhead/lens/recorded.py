@@ -2,7 +2,8 @@
 
 Every site gives `SITE.received`, `.entropy`, `.peak`, `.sink`, `.distance`, `.absolute_distance`,
 `.map_mean`, `.map_maximum`, `.map_count`, `.top_keys`, `.top_weights` and `.top_left_out`; with
-`exact`, also its `.q`, `.k` and `.lse`, from which any weight can be worked out again.
+`exact`, also its `.q`, `.k` and `.lse`, from which any weight can be worked out again. What each
+head is called, its scores and why some are missing stand among the facts of its site.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from ..foundation.errors import ShapeError
 from ..traces import Array, Trace
 from ..traces.trace import BFLOAT16
 from .look import Look, drawn
+from .patterns import Patterns
 from .questions import ask
 from .questions.answers import Kind, Origin
 
@@ -31,6 +33,7 @@ def recorded(
     looks: Mapping[str, Look],
     kernels: Mapping[str, str],
     *,
+    patterns: Patterns,
     size: int,
     top: int,
     exact: bool,
@@ -55,6 +58,7 @@ def recorded(
             "scale": look.source.request.scale,
             "lse": look.entropy().origin.lse,
             "left_out": [list(place) for place in look.entropy().left_out],
+            **names_of(patterns, look.site),
         }
         for axis, count in zip(axes_of(look.site), (queries, keys), strict=True):
             named[axis] = checked(axis, labels.get(axis), count)
@@ -64,6 +68,16 @@ def recorded(
         labels={axis: of for axis, of in named.items() if of},
         about={**about, "sites": facts, "map": size, "top": top},
     )
+
+
+def names_of(patterns: Patterns, site: str) -> dict[str, object]:
+    """What the heads of a site are called, all their scores, and why some are missing."""
+    heads = patterns.of(site)
+    return {
+        "names": [[head.name, head.score] for head in heads],
+        "scores": {name: [head.scores[name] for head in heads] for name in heads[0].scores},
+        "unjudged": dict(patterns.unjudged[site]),
+    }
 
 
 def checked(axis: str, labels: Sequence[str] | None, count: int) -> tuple[str, ...]:

@@ -13,10 +13,13 @@ from ..foundation.errors import CannotError, InputError, nearest
 from ..traces import Trace
 from .importance import Importance, importance
 from .look import Look
+from .patterns import Patterns
+from .patterns.found import SIDES, Ids, fitting, found, ids_by_side, side_of
 from .questions.padding import real_queries
 from .questions.source import Source
 from .recorded import recorded
 from .summed import Summed
+from .watching.fed import joined_ids
 from .watching.keeper import Keeper, Kept, Run
 from .watching.pieces import joined
 
@@ -95,6 +98,50 @@ class Seen:
             real_BT = written_BT if real_BT is None else real_BT & written_BT
         return replace(source, real_BT=None if real_BT is None or real_BT.all() else real_BT)
 
+    def ids(self, site: str) -> Tensor | None:
+        """The ids of the keys of self-attention, [B, S]; None where not each is known."""
+        look, run, kept = self.look(site), self._run(), self._kept(site)
+        told: Tensor | None = None
+        if site.endswith("cross"):
+            return None
+        if self.keeper.two_sided and side_of(site) == "encoder":
+            told = run.source
+        elif self.keeper.two_sided or {each.split(".")[0] for each in self.sites} < SIDES:
+            ways = ways_of(run, kept)
+            told = joined_ids(
+                run.beams.fed, kept.pieces, None if ways is None else rows_by_step(kept, ways)
+            )
+        batch, _, _, keys = look.shape
+        fits = told is not None and tuple(told.shape) == (batch, keys)
+        return told.to(look.source.device) if told is not None and fits else None
+
+    def patterns(
+        self,
+        *,
+        sites: Sequence[str] | None = None,
+        ids: Ids | Mapping[str, Ids] | None = None,
+    ) -> Patterns:
+        """What every head does: scored for every known pattern, and called by one.
+
+        Args:
+            sites: These only; all of which queries and keys were kept when left out.
+            ids: The ids of the keys, which tell repeated tokens; of a model with two sides
+                `{"encoder": …, "decoder": …}`. What the model was fed when left out.
+        """
+        if sites is None:
+            heard = self._run().sites
+            sites = [site for site, kept in heard.items() if kept.pieces] or list(heard)
+        looks = [self.look(site) for site in sites]
+        given = {} if ids is None else ids_by_side(ids, sites)
+
+        def ids_of(look: Look) -> Tensor | None:
+            side = side_of(look.site)
+            if side in given and not look.site.endswith("cross"):
+                return fitting(given[side], look)
+            return self.ids(look.site)
+
+        return found(((look, ids_of(look)) for look in looks), self.keeper.wanted.heads)
+
     def trace(
         self,
         *,
@@ -119,7 +166,16 @@ class Seen:
         looks = {site: self.look(site) for site in chosen}
         kernels = {site: extent.kernel for site, extent in self.sites.items()}
         facts = {**about, "without": list(self.without)} if self.without else about
-        return recorded(looks, kernels, size=size, top=top, exact=exact, labels=labels, about=facts)
+        return recorded(
+            looks,
+            kernels,
+            patterns=self.patterns(sites=chosen),
+            size=size,
+            top=top,
+            exact=exact,
+            labels=labels,
+            about=facts,
+        )
 
     def save(self, path: str | Path, **settings: Any) -> None:
         """Write the trace into one file; settings as for `trace`."""

@@ -8,6 +8,7 @@ from ..foundation.errors import ConfigError, nearest
 from .seen import Seen
 from .watching.attach import Place, attached, is_foreign, network_of
 from .watching.budget import Budget
+from .watching.fed import doors_of
 from .watching.keeper import Keeper, Wanted
 
 STATISTICS = frozenset({"received", "entropy", "peak", "distance", "sink", "map", "top"})
@@ -43,10 +44,14 @@ def watch(
         place = stack.enter_context(attached(network))
         wanted = wanted_of(keep, place, sites=sites, heads=heads, top=top, on=on)
         modules = {id(module): site for site, module in place.modules.items()}
-        keeper = Keeper(modules, wanted, Budget(budget))
+        doors = doors_of(network)
+        keeper = Keeper(modules, wanted, Budget(budget), two_sided=doors.reads is not None)
         stack.enter_context(watching(keeper.hear))
-        hook = network.register_forward_pre_hook(keeper.feed, with_kwargs=True)
+        hook = doors.writes.register_forward_pre_hook(keeper.feed, with_kwargs=True)
         stack.callback(hook.remove)
+        if doors.reads is not None:
+            hook = doors.reads.register_forward_pre_hook(keeper.feed_source, with_kwargs=True)
+            stack.callback(hook.remove)
         if is_foreign(network):
             from .watching.generation import overhearing_generation
 

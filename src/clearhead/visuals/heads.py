@@ -13,7 +13,10 @@ from ..traces import Trace
 
 @dataclass(frozen=True)
 class Head:
-    """One head of one site: the means over its real queries, and what it is called."""
+    """One head of one site: the means over its real queries, and what it is called.
+
+    A head without a pattern is called `mixed` and has no score; one nobody judged has no name.
+    """
 
     site: str
     head: int
@@ -22,7 +25,7 @@ class Head:
     distance: float
     peak: float
     name: str = ""
-    score: float = 0.0
+    score: float | None = None
 
 
 def heads_of(trace: Trace, *, example: int = 0) -> list[Head]:
@@ -34,7 +37,7 @@ def heads_of(trace: Trace, *, example: int = 0) -> list[Head]:
             name: trace[f"{site}.{name}"].numbers[example][:, real_T].mean(-1)
             for name in ("entropy", "sink", "distance", "peak")
         }
-        names = facts.get("names", [["", 0.0]] * facts["heads"])
+        names = facts.get("names", [["", None]] * facts["heads"])
         for head in range(facts["heads"]):
             numbers = {name: float(values[head]) for name, values in means.items()}
             name, score = names[head]
@@ -57,10 +60,21 @@ def real_queries(facts: Mapping[str, Any], example: int) -> NDArray[np.bool_]:
     return real_T if real_T.any() else ~real_T
 
 
+BY_CONTENT = ("induction", "duplicate", "diagonal")
+BY_PLACE = ("previous", "next", "self", "first", "local", "stripe", "broad")
+
+
 def telling(heads: Sequence[Head]) -> Head:
-    """The head most worth looking at first: sure of itself, and not by place alone."""
-    by_place = ("previous", "next", "self", "first", "local")
-    return max(heads, key=lambda head: (head.name not in by_place, head.peak * (1 - head.sink)))
+    """The head most worth looking at first: one that looks at what tokens are, sure of itself.
+
+    Where the text shows no such head, one of no simple pattern; then the rest.
+    """
+
+    def worth(head: Head) -> tuple[bool, bool, float]:
+        sure = head.peak * (1 - head.sink)
+        return head.name in BY_CONTENT, head.name not in BY_PLACE, sure
+
+    return max(heads, key=worth)
 
 
 def chosen(trace: Trace, site: str | None, head: int | None) -> Head:

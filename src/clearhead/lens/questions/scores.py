@@ -5,7 +5,7 @@ $$s_{ij} = \mathrm{cap}(\text{scale}\; q_i \cdot k_j) + b_{ij}, \qquad
 """
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from ...attention.bias import Bias
@@ -70,7 +70,6 @@ def pair_scores(source: Source, columns_BT: Int[Tensor, "b t"]) -> Float[Tensor,
     request = source.request
     batch, heads, queries, keys = source.sizes
     groups = request.k_BGSD.shape[1]
-    real_BT = (columns_BT >= 0) & (columns_BT < keys)
     at_BT = columns_BT.clamp(0, max(keys - 1, 0))
     index = at_BT[:, None, :, None].expand(-1, groups, -1, request.k_BGSD.shape[-1])
     k_BGTD = request.k_BGSD.gather(2, index).to(source.wide)
@@ -81,13 +80,21 @@ def pair_scores(source: Source, columns_BT: Int[Tensor, "b t"]) -> Float[Tensor,
         scores = request.scores.softcap * torch.tanh(scores / request.scores.softcap)
     if request.scores.bias is not None:
         scores = scores + _pair_bias(source, at_BT)
+    scores = scores.masked_fill(~may_see(source, columns_BT)[:, None], FORBIDDEN)
+    if source.weighs_all_BT is not None:
+        alike_BT = source.weighs_all_BT & (columns_BT == at_BT)
+        scores = scores.masked_fill(alike_BT[:, None], 0.0)
+    return scores
+
+
+def may_see(source: Source, columns_BT: Int[Tensor, "b t"]) -> Bool[Tensor, "b t"]:
+    """Whether every query may see this one key; none may where there is none."""
+    batch, _, queries, keys = source.sizes
+    at_BT = columns_BT.clamp(0, max(keys - 1, 0))
     batch_B1 = torch.arange(batch, device=source.device)[:, None]
     row_T = torch.arange(queries, device=source.device) + source.row
-    may_BT = request.mask.sees(batch_B1, row_T, at_BT + request.first) & real_BT
-    scores = scores.masked_fill(~may_BT[:, None], FORBIDDEN)
-    if source.weighs_all_BT is not None:
-        scores = scores.masked_fill((source.weighs_all_BT & real_BT)[:, None], 0.0)
-    return scores
+    may_BT = source.request.mask.sees(batch_B1, row_T, at_BT + source.request.first)
+    return may_BT & (columns_BT == at_BT)
 
 
 def _pair_bias(source: Source, at_BT: Tensor) -> Tensor:

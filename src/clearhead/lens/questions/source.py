@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from ...attention import Request
@@ -67,18 +67,22 @@ class Source:
         if self.stretches is not None:
             seen = self.stretches.start_BT - self.request.first
             return seen.clamp(0, max(keys - 1, 0)).expand(batch, queries)
-        parts = [rows.to(torch.uint8).argmax(-2) for rows in self._grid_by_rows()]
+        parts = [seen.to(torch.uint8).argmax(-1) for _, seen in self.seen_by_rows()]
+        return torch.cat(parts, 1).expand(batch, queries)
+
+    @cached_property
+    def count_BT(self) -> Int[Tensor, "b t"]:
+        """How many keys each query may see."""
+        batch, _, queries, _ = self.sizes
+        if self.stretches is not None:
+            return (self.stretches.stop_BT - self.stretches.start_BT).expand(batch, queries)
+        parts = [seen.sum(-1) for _, seen in self.seen_by_rows()]
         return torch.cat(parts, 1).expand(batch, queries)
 
     @cached_property
     def blind_BT(self) -> Bool[Tensor, "b t"]:
         """The queries that may see no key at all."""
-        batch, _, queries, _ = self.sizes
-        if self.stretches is not None:
-            none = self.stretches.stop_BT <= self.stretches.start_BT
-            return none.expand(batch, queries)
-        parts = [~rows.any(-2) for rows in self._grid_by_rows()]
-        return torch.cat(parts, 1).expand(batch, queries)
+        return self.count_BT <= 0
 
     @cached_property
     def weighs_all_BT(self) -> Bool[Tensor, "b t"] | None:
@@ -95,11 +99,12 @@ class Source:
         real_BT = torch.ones_like(self.blind_BT) if self.real_BT is None else self.real_BT
         return real_BT & ~self.blind_BT
 
-    def _grid_by_rows(self) -> Iterator[Tensor]:
+    def seen_by_rows(self) -> Iterator[tuple[slice, Bool[Tensor, "b r s"]]]:
+        """Who may look at whom, some queries after the other."""
         _, _, queries, keys = self.sizes
         for start in range(0, queries, ROWS_AT_ONCE):
             rows = slice(start, min(start + ROWS_AT_ONCE, queries))
-            yield allowed(self, rows, slice(0, keys))
+            yield rows, allowed(self, rows, slice(0, keys)).transpose(-2, -1)
 
 
 def allowed(source: Source, rows: slice, columns: slice) -> Bool[Tensor, "b c r"]:

@@ -5,6 +5,7 @@ keeper.py        hears every announcement of one model and files it by site
 pieces.py        prefill and decoding steps of one site, joined to one picture
 tally.py         statistics worked out inside the call, where nothing else is kept
 reading.py       masks that came written out, read as rules
+fed.py           the ids a model was given, and where they go in
 beams.py         which beam each row was, and the hypothesis that was returned
 budget.py        how much may be kept, and the sentence when it is too much
 huggingface.py   makes models of `transformers` announce; nothing about them changes

@@ -14,6 +14,7 @@ from ...attention.intervals import Intervals
 from ...foundation.errors import CannotError
 from .beams import Beams
 from .budget import Budget
+from .fed import ids_in
 from .pieces import Piece, cut, own
 from .reading import read
 from .tally import Tally, tallied
@@ -57,20 +58,33 @@ class Kept:
 
 @dataclass
 class Run:
-    """One pass through the model, with the decoding steps that follow it."""
+    """One pass through the model, with the decoding steps that follow it.
+
+    `source` is what an encoder was given that a decoder reads; what else was, `beams` has.
+    """
 
     sites: dict[str, Kept] = field(default_factory=dict)
+    source: Tensor | None = None
     beams: Beams = field(default_factory=Beams)
     returned: list[list[int]] | None = None
 
 
 class Keeper:
-    """Hears every announcement of one model and files it by site."""
+    """Hears every announcement of one model and files it by site.
 
-    def __init__(self, modules: Mapping[int, str], wanted: Wanted, budget: Budget) -> None:
+    Args:
+        two_sided: What an encoder reads is told by itself, with `feed_source`.
+    """
+
+    def __init__(
+        self, modules: Mapping[int, str], wanted: Wanted, budget: Budget, *, two_sided: bool = False
+    ) -> None:
         self.modules, self.wanted, self.budget = modules, wanted, budget
+        self.two_sided = two_sided
         self.runs: list[Run] = []
-        self.waiting: list[Tensor | None] = []  # fed, before it is known to which run it belongs
+        # What went in, before it is known to which run it belongs.
+        self.waiting: list[Tensor | None] = []
+        self.waiting_sources: list[Tensor | None] = []
 
     @property
     def listens(self) -> bool:
@@ -78,12 +92,16 @@ class Keeper:
         return self.hear in HEARD_HERE.get()
 
     def feed(self, module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Note what the model is given before it runs (a hook)."""
-        if not self.listens:
-            return
-        ids = kwargs.get("decoder_input_ids", kwargs.get("input_ids", args[0] if args else None))
-        is_ids = isinstance(ids, Tensor) and ids.dim() == 2 and not ids.is_floating_point()
-        self.waiting.append(ids if is_ids else None)
+        """Note what the model, or its decoder, is given before it runs (a hook)."""
+        if self.listens:
+            self.waiting.append(ids_in(args, kwargs))
+
+    def feed_source(
+        self, module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        """Note what the encoder is given that a decoder reads (a hook)."""
+        if self.listens:
+            self.waiting_sources.append(ids_in(args, kwargs))
 
     def moved(self, rows: Tensor) -> None:
         """Note that a beam search moves rows about."""
@@ -110,6 +128,9 @@ class Keeper:
         run = self.runs[-1]
         run.beams.fed += self.waiting
         self.waiting.clear()
+        if self.waiting_sources:
+            run.source = self.waiting_sources.pop()
+            self.waiting_sources.clear()
         kept = run.sites.setdefault(site, Kept(heads=request.q_BHTD.shape[1], first=request.first))
         kept.kernel = told.attended.kernel
         if self.wanted.nothing or not self._wants(site):

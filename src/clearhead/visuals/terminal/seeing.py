@@ -24,10 +24,22 @@ MARKS = {
     "local": "≈",
     "induction": "↻",
     "duplicate": "=",
+    "diagonal": "╲",
     "stripe": "|",
     "broad": "▒",
     "mixed": "?",
     "": " ",
+}
+# Where the terminal has ASCII alone: the rest are in it.
+PLAIN_MARKS = {
+    "previous": "<",
+    "next": ">",
+    "self": ".",
+    "first": "1",
+    "local": "~",
+    "induction": "@",
+    "diagonal": "\\",
+    "broad": "#",
 }
 LABEL = 12  # cells a token's name may take
 
@@ -91,22 +103,25 @@ class Screen:
                     line.append(f" {self._mark(each)}", style=Style(bold=each.name != "mixed"))
             self.console.print(line, no_wrap=True, overflow="ellipsis")
         names = [name for name in MARKS if name and any(each.name == name for each in found)]
-        legend = "   ".join(f"{self._sign(name)} {self.says[name]}" for name in names)
-        if legend:
+        signs = [f"{self._sign(name)} {self.says[name]}" for name in names]
+        for legend in packed(signs, self.width):
             self._say(legend, "dim")
 
     def _mark(self, head: Head) -> str:
         return self._sign(head.name)
 
     def _sign(self, name: str) -> str:
-        return (name[:1] or " ") if self.ascii_only else MARKS.get(name, "?")
+        mark = MARKS.get(name, "?")
+        return PLAIN_MARKS.get(name, mark) if self.ascii_only else mark
 
     def one(self, head: Head) -> None:
         """The head that is looked at, in numbers."""
         self.console.print()
         told = self.says["site"].format(site=head.site, head=head.head)
         if head.name:
-            named = self.says["named"].format(name=self.says[head.name], score=head.score)
+            named = self.says[head.name]
+            if head.score is not None:
+                named = self.says["named"].format(name=named, score=head.score)
             told = f"{told} · {named}"
         self._say(told, "bold cyan")
         numbers = {"entropy": head.entropy, "sink": head.sink, "distance": head.distance}
@@ -137,7 +152,7 @@ class Screen:
             told = self.says["pooled"].format(
                 rows=f"{rows:.3g}", columns=f"{columns:.3g}", largest=largest
             )
-        self._say(f"{told}; {self.says['down']}", "dim")
+        self._say(self.says["map"].format(told=told, down=self.says["down"]), "dim")
 
     def _cell(self, share: float) -> Text:
         share = min(max(share, 0.0), 1.0) ** 0.5
@@ -176,6 +191,18 @@ class Screen:
 
     def _say(self, text: str, style: str) -> None:
         self.console.print(Text(text, style=style))
+
+
+def packed(items: Sequence[str], width: int, gap: str = "   ") -> list[str]:
+    """The items side by side, in as many lines as they need; none is broken."""
+    lines: list[str] = []
+    for item in items:
+        longer = f"{lines[-1]}{gap}{item}" if lines else item
+        if lines and cell_len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(item)
+    return lines
 
 
 def pad(label: str, cells: int) -> str:
