@@ -29,6 +29,8 @@ from clearhead.attention import (
     reference,
 )
 from clearhead.attention.masks import grid
+from clearhead.lens import Look
+from clearhead.lens.flow import products
 from clearhead.lens.questions import ask, fused, fused_keys, plain
 from clearhead.lens.questions.edges import Edges
 from clearhead.lens.questions.launch import TABLE, Tiling
@@ -150,6 +152,21 @@ def check_top(source: Source, found: Summaries) -> None:
     close((weights.gather(-1, keys.clamp(min=0)) * seen).float(), best * seen)
     chosen = keys.masked_fill(~seen, -1).sort(-1).values
     assert not ((chosen[..., 1:] == chosen[..., :-1]) & (chosen[..., 1:] >= 0)).any()
+
+
+@runs
+@pytest.mark.parametrize("case", ["causal", "three heads a group", "softcap, sinks and window"])
+def test_shares_of_rows_are_factors_of_what_they_give(case, monkeypatch):
+    monkeypatch.setattr(products, "FEW", 0)
+    monkeypatch.setattr(fused, "fitting", lambda source: SMALL)
+    monkeypatch.setattr(products, "sweep", None)  # the plain way would end here
+    request = make_request(case, device=DEVICE, dtype="float16")
+    shares_BT = torch.rand(len(request.q_BHTD), request.queries, device=DEVICE)
+    shares_BT[:, 0], shares_BT[:, -1] = 0.0, 1e-12
+    found = products.given(Look(Source(site="here", request=request)), shares_BT)
+    weights = judged(request).weights_BHTS
+    assert weights is not None
+    close(found, torch.einsum("bt,bhts->bhs", shares_BT.double(), weights), largest=9)
 
 
 @runs

@@ -1,7 +1,7 @@
 """Settings of tiny families that only the lens sees, and something for each model to read."""
 
 import torch
-from published import BERT, LLAMA, SEQ2SEQ, SIZES, VOCABULARY, Published
+from published import BERT, DISTILBERT, GPT2, LLAMA, SEQ2SEQ, SIZES, T5, VOCABULARY, Published
 
 OPT = SIZES | {"ffn_dim": 24, "word_embed_proj_dim": 16, "dropout": 0.0}
 VIT = {key: BERT[key] for key in SIZES if key in BERT and key != "vocab_size"} | {
@@ -24,6 +24,28 @@ GEMMA = LLAMA | {
     "attn_logit_softcapping": 2.0,
     "final_logit_softcapping": 3.0,
 }
+STARTS = {"decoder_start_token_id": 0, "num_decoder_layers": 2, "forced_eos_token_id": None}
+ONE_SIDED = [
+    Published("BertModel", "BertConfig", BERT),
+    Published("DistilBertModel", "DistilBertConfig", DISTILBERT),
+    Published("ElectraModel", "ElectraConfig", BERT | {"embedding_size": 8}),
+    Published("ViTModel", "ViTConfig", VIT),
+    Published("GPT2LMHeadModel", "GPT2Config", GPT2),
+    Published("LlamaForCausalLM", "LlamaConfig", LLAMA),
+    Published("MistralForCausalLM", "MistralConfig", LLAMA | {"sliding_window": 3}),
+    Published("Qwen3ForCausalLM", "Qwen3Config", LLAMA | {"head_dim": 8}),
+    Published("OPTForCausalLM", "OPTConfig", OPT),
+    Published("GPTNeoXForCausalLM", "GPTNeoXConfig", SIZES),
+    Published("Gemma2ForCausalLM", "Gemma2Config", GEMMA),
+    Published("GptOssForCausalLM", "GptOssConfig", MOE),
+]
+TWO_SIDED = [
+    Published("MarianMTModel", "MarianConfig", SEQ2SEQ | STARTS),
+    Published("BartForConditionalGeneration", "BartConfig", SEQ2SEQ | STARTS),
+    Published("T5ForConditionalGeneration", "T5Config", T5 | STARTS),
+    Published("WhisperForConditionalGeneration", "WhisperConfig", WHISPER),
+]
+EAGER_ALONE = ("Gemma2ForCausalLM", "GptOssForCausalLM")
 
 
 def inputs_of(published: Published, padding: str) -> dict[str, torch.Tensor]:

@@ -12,7 +12,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..foundation.errors import ConfigError, InputError
-from .look import Look, numbers
+from .look import Look
+from .questions.places import numbers
 
 Span = tuple[int, int]  # the first piece of a word, and the piece behind its last
 

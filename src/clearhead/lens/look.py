@@ -6,22 +6,28 @@ from functools import cached_property
 
 from torch import Tensor
 
-from ..foundation.errors import InputError
+from ..foundation.errors import CannotError, InputError
 from .questions import ask
 from .questions.answers import Answer, Distances, Kind, Lse, Map, Origin, TopKeys
 from .questions.collectors import Blocks
+from .questions.norms import Norms
+from .questions.places import Places, numbers, places
 from .questions.source import Source
 from .questions.summaries import Rows, Summaries
 
 ROWS = ("batch", "head", "query")
-Places = slice | int | None
 
 
 @dataclass(frozen=True)
 class Look:
-    """Everything one site can be asked. Answers are exact, or say what they leave out."""
+    """Everything one site can be asked. Answers are exact, or say what they leave out.
+
+    Args:
+        projection: The part of the output projection that belongs to each head, where it is known.
+    """
 
     source: Source
+    projection: Callable[[], Tensor] | None = None
 
     @property
     def site(self) -> str:
@@ -66,7 +72,7 @@ class Look:
         part, across = places(rows, queries, "queries"), places(columns, keys, "keys")
         if size < 1:
             raise InputError(f"A map of {size} blocks shows nothing: ask for 1 or more.")
-        blocks, mass_BHr = ask.region(self.source, self._rows, part=part, columns=across, size=size)
+        blocks, mass_BHr = ask.region(self.source, self.rows, part=part, columns=across, size=size)
         return drawn(blocks, self._origin, 1 - mass_BHr)
 
     def top(self, count: int = 8) -> TopKeys:
@@ -77,7 +83,7 @@ class Look:
                 f"{self.site} has {keys} keys and the top {count} were asked for: ask for 1 to "
                 f"{keys}."
             )
-        top = ask.top_keys(self.source, self._rows, count)
+        top = ask.top_keys(self.source, self.rows, count)
         weights = top.logs_BHTk.exp()
         return TopKeys(
             keys_BHTk=top.keys_BHTk,
@@ -115,7 +121,7 @@ class Look:
         if keys is None:
             return self._answer(self.summaries.sink_BHT)
         chosen = numbers(keys, self.source.sizes[3], "key")
-        return self._answer(ask.columns_mass(self.source, self._rows, chosen))
+        return self._answer(ask.columns_mass(self.source, self.rows, chosen))
 
     def spans(self, spans: Mapping[str, tuple[int, int]]) -> Answer:
         """Of each query how much of its attention went to each span: [batch, head, query, span].
@@ -130,7 +136,7 @@ class Look:
                     f"(first key, key behind the last), between 0 and {keys}."
                 )
         cut = {name: slice(*span) for name, span in spans.items()}
-        masses = ask.span_masses(self.source, self._rows, cut)
+        masses = ask.span_masses(self.source, self.rows, cut)
         return Answer(
             values=masses,
             axes=(*ROWS, "span"),
@@ -138,9 +144,18 @@ class Look:
             mass_left_out=1 - masses.sum(-1),
         )
 
+    def norms(self) -> Norms:
+        """How long what each head takes from each key is, behind the output projection."""
+        if self.projection is None:
+            raise CannotError(
+                f"The output projection of {self.site} is not known here, so no length can be "
+                "told. Ask a model that was watched: seen[site].norms()."
+            )
+        return Norms(self.source, self.projection(), self.weights, self.received)
+
     def weight_on(self, keys_BT: Tensor) -> Tensor:
         """Every query's weight on one key each, [batch, head, query]; 0 for a key below 0."""
-        return ask.weight_of(self.source, self._rows, keys_BT)
+        return ask.weight_of(self.source, self.rows, keys_BT)
 
     @cached_property
     def summaries(self) -> Summaries:
@@ -152,7 +167,8 @@ class Look:
         return ask.summaries(self.source, ask.rows_of(self.source))
 
     @cached_property
-    def _rows(self) -> Rows:
+    def rows(self) -> Rows:
+        """The lse of every query, with which its weights add up."""
         return self._passed[1]
 
     @cached_property
@@ -185,31 +201,3 @@ def drawn(blocks: Blocks, origin_of: Callable[[Kind], Origin], left_out: Tensor 
         origin=origin_of("exact" if cells else "pooled"),
         mass_left_out=left_out,
     )
-
-
-def places(given: Places, count: int, what: str) -> slice:
-    """A stretch of places, counted from 0; negative numbers count from the end."""
-    if given is None:
-        return slice(0, count)
-    if isinstance(given, int):
-        given = slice(given, given + 1 if given != -1 else None)
-    start, stop, step = given.indices(count)
-    asked = (given.start or 0, count if given.stop is None else given.stop)
-    if step != 1 or start >= stop or max(asked) > count or min(asked) < -count:
-        raise InputError(
-            f"There are {count} {what}, 0 to {count - 1}, and {given.start} to {given.stop} was "
-            "asked for. Give a slice of places that are there, in steps of 1."
-        )
-    return slice(start, stop)
-
-
-def numbers(given: Sequence[int] | int, count: int, what: str) -> list[int]:
-    """Places by number; an error names those that are not there."""
-    chosen = [given] if isinstance(given, int) else [int(each) for each in given]
-    wrong = [each for each in chosen if not 0 <= each < count]
-    if wrong or not chosen:
-        raise InputError(
-            f"There is no {what} {wrong[0] if wrong else 'in an empty list'}: give numbers from 0 "
-            f"to {count - 1}."
-        )
-    return chosen

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,8 +12,12 @@ from torch import Tensor, nn
 
 from ..foundation.errors import CannotError, InputError, nearest
 from ..traces import Trace
+from .flow import Flow, integrated_gradients, relevance, rollout
+from .flow.layers import layers_of
+from .flow.run_once import Target
 from .importance import Importance, importance
 from .look import Look
+from .output import projection_of
 from .patterns import Patterns
 from .patterns.found import SIDES, Ids, fitting, found, ids_by_side, side_of
 from .questions.padding import real_queries
@@ -45,7 +50,7 @@ class Seen:
     """
 
     keeper: Keeper
-    known: tuple[str, ...]
+    modules: Mapping[str, nn.Module]
     network: nn.Module
     without: tuple[str, ...] = ()
     run: int = -1
@@ -76,7 +81,7 @@ class Seen:
     def look(self, site: str) -> Look:
         """One attention of which queries and keys were kept."""
         if site not in self._looks:
-            self._looks[site] = Look(self.source(site))
+            self._looks[site] = Look(self.source(site), partial(self._projection, site))
         return self._looks[site]
 
     def __iter__(self) -> Iterator[str]:
@@ -185,6 +190,29 @@ class Seen:
         """What each head changes about a number; settings as for `clearhead.importance`."""
         return importance(self.network, metric, **settings)
 
+    def rollout(self, to: int | Sequence[int] = -1, *, side: str | None = None) -> Flow:
+        """How much of one position's attention goes back to each token (Abnar & Zuidema 2020).
+
+        Args:
+            to: The position, or one for each example; below 0 counted from the last that is no
+                padding.
+            side: Where it is; where the model writes when left out.
+        """
+        if self.keeper.wanted.heads is not None:
+            raise CannotError(
+                "A rollout takes the mean of all heads, and only some were watched: leave heads=… "
+                "out."
+            )
+        return rollout(layers_of(tuple(self.modules), self.look, side, self.without), to)
+
+    def relevance(self, target: Target, **settings: Any) -> Flow:
+        """How each token bears on a number; settings as for `clearhead.lens.relevance`."""
+        return relevance(self.network, target, **settings)
+
+    def integrated_gradients(self, target: Target, **settings: Any) -> Flow:
+        """The same asked another way; settings as for `clearhead.lens.integrated_gradients`."""
+        return integrated_gradients(self.network, target, **settings)
+
     def _run(self) -> Run:
         if not self.keeper.runs:
             raise CannotError(
@@ -193,16 +221,21 @@ class Seen:
             )
         return self.keeper.runs[self.run]
 
+    def _projection(self, site: str) -> Tensor:
+        return projection_of(
+            self.network, self.modules[site], self._kept(site).heads, self.keeper.wanted.heads
+        )
+
     def _kept(self, site: str) -> Kept:
         heard = self._run().sites
         if site not in heard:
-            if site in self.known:
+            if site in self.modules:
                 raise CannotError(
                     f"{site} is in the model and was not heard: it did not run, or runs past the "
                     "table of attentions. Run the whole model; for transformers, with 'sdpa'."
                 )
             raise InputError(
-                f"There is no attention {site!r}.{nearest(site, self.known)} There are: "
+                f"There is no attention {site!r}.{nearest(site, self.modules)} There are: "
                 f"{', '.join(heard)}."
             )
         kept = heard[site]

@@ -85,6 +85,10 @@ class Summed:
         """Refused: cells need queries and keys."""
         self._refuse("weights")
 
+    def norms(self) -> NoReturn:
+        """Refused: lengths need values."""
+        self._refuse("norms")
+
     def spans(self, *_: Any, **__: Any) -> NoReturn:
         """Refused: spans need queries and keys."""
         self._refuse("spans")

@@ -56,7 +56,7 @@ def watch(
             from .watching.generation import overhearing_generation
 
             stack.enter_context(overhearing_generation(network, keeper))
-        yield Seen(keeper, tuple(place.modules), network, place.without)
+        yield Seen(keeper, place.modules, network, place.without)
 
 
 def wanted_of(

@@ -15,20 +15,21 @@ NOBODY = -1  # the key that stands where fewer keys are allowed than were asked 
 
 
 class Received:
-    """How much each key gets from all real queries together."""
+    """How much each key gets from all real queries together; or from each query its share."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, shares_BT: Float[Tensor, "b t"] | None = None) -> None:
         batch, heads, _, keys = source.sizes
         self.sums_BHS = _zeros(source, batch, heads, keys)
-        self.real_BT = None if source.real_BT is None else source.real_BT.to(source.wide)
+        counted_BT = source.real_BT if shares_BT is None else shares_BT
+        self.shares_BT = None if counted_BT is None else counted_BT.to(source.wide)
 
     def see(self, tile: Tile) -> None:
         """Add one tile."""
-        if self.real_BT is None:
+        if self.shares_BT is None:
             more_Bhc = tile.weights.sum(-1)
         else:
-            real_B1r1 = self.real_BT[:, None, tile.rows, None]
-            more_Bhc = (tile.weights @ real_B1r1)[..., 0]
+            shares_B1r1 = self.shares_BT[:, None, tile.rows, None]
+            more_Bhc = (tile.weights @ shares_B1r1)[..., 0]
         self.sums_BHS[:, tile.heads, tile.keys].add_(more_Bhc)
 
 

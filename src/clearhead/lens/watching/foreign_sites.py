@@ -108,13 +108,18 @@ def _site(path: str, part: nn.Module) -> str:
 
 
 def _layers_without(model: nn.Module, attending: list[str]) -> tuple[str, ...]:
-    """Layers that have no attention, in stacks where others have one (hybrid models)."""
+    """Layers that have no attention, in stacks where others have one (hybrid models).
+
+    A list inside a layer that has one holds its parts, as T5's blocks do.
+    """
     without: list[str] = []
+    stacks: list[str] = []
     for path, part in model.named_modules():
-        if not isinstance(part, nn.ModuleList):
+        if not isinstance(part, nn.ModuleList) or path.startswith(tuple(stacks)):
             continue
         layers = [f"{path}.{number}" for number in range(len(part))]
         has = [any(each.startswith(f"{layer}.") for each in attending) for layer in layers]
         if any(has):
+            stacks.append(f"{path}.")
             without += [layer for layer, has_one in zip(layers, has, strict=True) if not has_one]
     return tuple(without)
