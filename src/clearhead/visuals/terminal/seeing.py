@@ -167,7 +167,8 @@ class Screen:
         """Where each token looks."""
         found = gazes(self.trace, head, rows)
         self.console.print()
-        self._say(self.says["top"].format(top=self.trace.about["top"]), "bold")
+        shown = max((len(gaze.keys[: self.room]) for gaze in found), default=0)
+        self._say(self.says["top"].format(top=shown), "bold")
         for gaze in found:
             self.console.print(self._gaze(gaze), no_wrap=True, overflow="ellipsis")
         left_out = self.sites[head.site]["left_out"]
@@ -178,13 +179,17 @@ class Screen:
         if padded:
             self._say(self.says["padding"].format(count=padded), "dim")
 
+    @property
+    def room(self) -> int:
+        """How many keys of a query a line has room for."""
+        return max((self.width - LABEL - 7 - len(self.says["rest"])) // (LABEL + 9), 1)
+
     def _gaze(self, gaze: Gaze) -> Text:
         """One query with as many of its keys as the line has room for."""
         line = Text(pad(gaze.query, LABEL) + " ", style="bold")
-        count = max((self.width - LABEL - 2 - len(self.says["rest"]) - 6) // (LABEL + 8), 1)
-        left_out = gaze.left_out + sum(weight for _, weight in gaze.keys[count:])
-        for key, weight in gaze.keys[:count]:
-            line.append(pad(key, LABEL - 2) + f"{weight:4.0%} ", style="")
+        left_out = gaze.left_out + sum(weight for _, weight in gaze.keys[self.room :])
+        for key, weight in gaze.keys[: self.room]:
+            line.append(pad(key, LABEL - 2) + f"{weight:5.0%} ", style="")
             line.append(bar(weight, 4, ascii_only=self.ascii_only) + " ", style="bright_blue")
         line.append(f"{self.says['rest']} {max(left_out, 0.0):.0%}", style="dim")
         return line
