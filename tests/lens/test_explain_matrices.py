@@ -153,6 +153,8 @@ def test_sizes_that_do_not_fit_are_told_with_those_that_would(settings, message)
         ({"mask": "casual"}, "mask is 'casual', but it wants"),
         ({"mask": [[1, 2], [0, 1]]}, "A mask has 1 where a query may look"),
         ({"embeddings": [[1, float("nan"), 0]]}, "embeddings has inf or nan in it"),
+        ({"scale": float("nan")}, "scale is nan: give a finite number, or leave it out"),
+        ({"scale": float("inf")}, "scale is inf: give a finite number"),
     ],
 )  # fmt: skip
 def test_settings_that_cannot_be_used_are_told(settings, message):

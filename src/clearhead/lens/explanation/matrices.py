@@ -49,6 +49,8 @@ class Matrices:
             )
         for name in ("embeddings", "positions", "inputs", "W_q", "W_k", "W_v", "W_o"):
             _check_rows(name, getattr(self, name))
+        if self.scale is not None and not isfinite(self.scale):
+            raise ConfigError(f"scale is {self.scale}: give a finite number, or leave it out.")
         self._check_sizes()
         if not isinstance(self.mask, str):
             _check_mask(self.mask, len(self.rows))
