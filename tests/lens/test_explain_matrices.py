@@ -131,7 +131,9 @@ def changed(**settings):
         ({"positions": [[1, 2, 3]]}, "positions is 1 × 3 and must be 2 × 3"),
         ({"heads": 3}, "W_q has 4 columns, which cannot be cut into 3 heads"),
         ({"heads": 4}, "W_v has 2 columns, which cannot be cut into 4 heads"),
-        ({"mask": [[1, 1]]}, "The mask must be 2 × 2"),
+        ({"mask": [[1, 1]]}, "The mask is 1 × 2 and must be 2 × 2"),
+        ({"mask": [[1, 1], [1]]}, "The mask is 2 × 1 or 2 and must be 2 × 2"),
+        ({"mask": []}, "The mask is 0 × 0 and must be 2 × 2"),
     ],
 )
 def test_sizes_that_do_not_fit_are_told_with_those_that_would(settings, message):
