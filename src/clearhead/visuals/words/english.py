@@ -161,6 +161,8 @@ SCREEN = {
     "same": "The same numbers as in {step}.",
     "comma": ", ",
     "end": "{query} gathers from: {shares}.",
+    "end_spread": "{query} gathers a little from each of {count}.",
+    "end_blind": "{query} may look at nothing, so it gathers nothing.",
     "weights_used": "multiplied with",
     "null": "null stands for −∞.",
 }
