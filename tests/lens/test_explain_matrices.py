@@ -103,7 +103,9 @@ def test_inputs_may_be_given_instead_of_embeddings():
     given = {key: value for key, value in GOOD.items() if key != "embeddings"}
     trace = explain(given | {"inputs": GOOD["embeddings"]})
     assert rows(trace, "inputs") == GOOD["embeddings"]
-    assert "embeddings" not in trace
+    for absent in ("embeddings", "positions"):
+        assert absent not in trace
+        assert [note.says for note in trace.notes_about(absent)] == ["inputs_given"]
     assert rows(trace, "output") == rows(explain(GOOD), "output")
 
 
