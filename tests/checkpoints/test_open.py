@@ -135,7 +135,9 @@ def test_a_folder_without_a_config_says_what_it_holds(tmp_path):
 
 def test_a_file_that_is_no_model_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("")
-    with pytest.raises(FileError, match=r"notes.txt is a file, and no model"):
+    with pytest.raises(
+        FileError, match=r"notes\.txt is a file, and no model of .* we read\. Give a"
+    ):
         open_parts(tmp_path / "notes.txt")
 
 

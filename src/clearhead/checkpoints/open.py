@@ -45,12 +45,18 @@ def open_path(path: Path) -> Parts:
         return read_own(path)
     if (path / "config.json").is_file():
         return read_folder(path)
-    there = ", ".join(sorted(each.name for each in path.iterdir())[:8]) if path.is_dir() else ""
     raise FileError(
-        f"{path} {'is a folder without' if path.is_dir() else 'is a file, and no model:'} "
-        f"{SETTINGS} or config.json{f' (it holds {there})' if there else ''}. Give a folder with "
-        "a config and weights, a .gguf file or a Whisper .pt file."
+        f"{path} {_no_model(path)}. Give a folder with a config and weights, a .gguf file or a "
+        "Whisper .pt file."
     )
+
+
+def _no_model(path: Path) -> str:
+    """What is there instead of a model."""
+    if not path.is_dir():
+        return "is a file, and no model of a kind we read"
+    there = ", ".join(sorted(each.name for each in path.iterdir())[:8])
+    return f"is a folder without {SETTINGS} or config.json{f' (it holds {there})' if there else ''}"
 
 
 def _from_hub(repository: str) -> Path:
