@@ -14,7 +14,7 @@ from clearhead.checkpoints.folder import read_own, write_own
 from clearhead.checkpoints.foreign.huggingface import read_folder
 from clearhead.checkpoints.open import open_parts
 from clearhead.checkpoints.parts import Parts, Provenance
-from clearhead.foundation.errors import FileError
+from clearhead.foundation.errors import CannotError, FileError
 from clearhead.models import build
 from clearhead.tokens import Sounds, read_vocabulary
 
@@ -124,6 +124,14 @@ def test_a_name_that_is_nothing_is_refused_with_what_could_be_meant(name):
     expected = rf"no file or folder '{name}', and no model of that name.* minilm, smollm2, whisper"
     with pytest.raises(FileError, match=expected):
         open_parts(name)
+
+
+def test_a_paper_s_own_sizes_are_not_opened_as_if_they_had_weights():
+    expected = r"comes without weights.* info transformer-big.* build\(transformer_big\(\)\)"
+    with pytest.raises(CannotError, match=expected):
+        open_parts("transformer-big")
+    with pytest.raises(FileError, match=r"Did you mean 'transformer-base'\?"):
+        open_parts("transformer-bas")
 
 
 def test_a_folder_without_a_config_says_what_it_holds(tmp_path):

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from ..foundation.errors import FileError, nearest
+from ..foundation.errors import CannotError, FileError, nearest
 from ..foundation.optional import need
+from ..models.paper import NAMED
 from .folder import SETTINGS, read_own
 from .foreign.gguf import read_gguf
 from .foreign.huggingface import read_folder
@@ -26,11 +27,17 @@ def open_parts(name: str | Path) -> Parts:
     if text.startswith(HUB):
         return open_path(_from_hub(text.removeprefix(HUB)))
     path = Path(name).expanduser()
+    if not path.exists() and text in NAMED:
+        raise CannotError(
+            f"{text!r} is a paper's table of sizes and comes without weights. `clearhead info "
+            f"{text}` shows it; build({NAMED[text].__name__}()) of clearhead.models and "
+            "clearhead.models.paper makes it with fresh ones."
+        )
     if not path.exists():
         raise FileError(
             f"There is no file or folder {text!r}, and no model of that name."
-            f"{nearest(text, INSTALLED)} Give a folder with a model in it, a .gguf file, one of "
-            f"{', '.join(INSTALLED)}, or hf:owner/name."
+            f"{nearest(text, (*INSTALLED, *NAMED))} Give a folder with a model in it, a .gguf "
+            f"file, one of {', '.join(INSTALLED)}, or hf:owner/name."
         )
     return open_path(path)
 
