@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import tiny
 import torch
+from doors import unchecked
 
 from clearhead.attention import Everything, Padding
 from clearhead.foundation.errors import ConfigError, InputError, ShapeError
@@ -121,6 +122,14 @@ def test_a_text_longer_than_the_learned_positions_is_refused():
     network(tiny.ids(1, 1, 40), past=past)
     with pytest.raises(InputError, match=r"reaches position 41 "):
         network(tiny.ids(1, 1, 1), past=past)
+
+
+def test_a_cache_there_is_not_is_refused():
+    with (
+        unchecked(),
+        pytest.raises(ConfigError, match=r"no cache 'rolling'.* There are: growing, st"),
+    ):
+        tiny.made(DECODER).past("rolling")
 
 
 def test_a_position_below_zero_is_refused():
