@@ -124,6 +124,15 @@ def test_a_text_longer_than_the_learned_positions_is_refused():
         network(tiny.ids(1, 1, 1), past=past)
 
 
+@pytest.mark.parametrize("spec", [DECODER, tiny.ENCODERS["encoder, learned, types, masked"]])
+def test_one_text_that_is_no_batch_is_refused(spec):
+    message = (
+        r"Ids of shape \(6,\) are no batch: \[batch, tokens\] was wanted\. Give .* ids\[None\]"
+    )
+    with unchecked(), pytest.raises(ShapeError, match=message):
+        tiny.made(spec)(IDS[0])
+
+
 def test_a_cache_there_is_not_is_refused():
     with (
         unchecked(),
