@@ -141,6 +141,18 @@ def test_a_cache_there_is_not_is_refused():
         tiny.made(DECODER).past("rolling")
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"layers": -1}, "A stack of -1 layers cannot be: give 0 or more"),
+        ({"window": 0}, "A window of 0 positions leaves a query nothing to see: give 1"),
+    ],
+)
+def test_a_stack_that_cannot_be_is_refused_when_it_is_made(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        replace(tiny.PLAIN, **changes)
+
+
 def test_a_position_below_zero_is_refused():
     with pytest.raises(InputError, match=r"given position -1: positions count from 0"):
         tiny.made(DECODER)(IDS, positions_BT=torch.arange(6).expand(2, -1) - 1)
