@@ -61,6 +61,14 @@ WRONG_SIZES = {
         lambda: attend(*tensors(heads=2)),
         r"2 query heads .* 4 key/value heads.* Try 4 heads",
     ),
+    "no heads at all": (
+        lambda: attend(*(x[:, :0] for x in tensors())),
+        r"There are 0 query heads and 0 key/value heads: give at least one of each",
+    ),
+    "no key/value heads": (
+        lambda: attend(tensors()[0], *(x[:, :0] for x in tensors()[1:])),
+        r"There are 4 query heads and 0 key/value heads: give at least one of each",
+    ),
     "widths that differ": (
         lambda: attend(tensors(width=16)[0], *tensors()[1:]),
         r"Queries are 16 wide and keys 8: a dot product needs the same width",

@@ -1,5 +1,7 @@
 """What rules, biases and scores say when they cannot be, or were made for other sizes."""
 
+import math
+
 import pytest
 import torch
 from doors import unchecked
@@ -121,7 +123,12 @@ IMPOSSIBLE = {
     ),
     "a softcap that bends nothing": (
         lambda: Scores(softcap=0.0),
-        r"A softcap of 0.0 bends nothing: it must be above 0. Leave it out for no cap",
+        r"A softcap of 0.0 bends nothing: it must be above 0 and finite. Leave it out for no cap",
+    ),
+    "a softcap without end": (lambda: Scores(softcap=math.inf), "softcap of inf bends nothing"),
+    "a scale that is no number": (
+        lambda: Scores(scale=math.nan),
+        r"A scale of nan makes no scores: it must be a finite number. Leave it out for 1/√width",
     ),
     "too few buckets": (
         lambda: Table(torch.zeros(2, 4), furthest=8, both_sides=True),

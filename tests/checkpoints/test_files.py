@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+from argparse import Namespace
 
 import pytest
 import torch
@@ -150,15 +151,28 @@ class Bomb:
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "a.pt"])
 @pytest.mark.parametrize(
-    "wrap", [torch.save, lambda value, path: path.write_bytes(pickle.dumps(value, 2))]
+    "wrap",
+    [
+        torch.save,
+        lambda value, path: path.write_bytes(pickle.dumps(value, 2)),
+        lambda value, path: path.write_bytes(pickle.dumps(value, 4)),
+    ],
 )
 def test_a_file_that_would_run_code_is_refused_and_runs_none(tmp_path, name, wrap):
     trace = tmp_path / "it ran"
     wrap({"a": Bomb(trace)}, tmp_path / name)
     expected = r"cannot be opened without running code it brings.*Convert it to safetensors where"
-    with pytest.raises(FileError, match=expected):
+    with pytest.raises(FileError, match=expected) as refused:
         read_torch(tmp_path / name)
+    assert "`weights_only` set to `False`" not in str(refused.value)
     assert not trace.exists()
+
+
+def test_a_file_that_would_need_a_class_says_which(tmp_path):
+    torch.save({"a": torch.zeros(1), "args": Namespace(width=2)}, tmp_path / "a.pt")
+    expected = r"damaged \(Unsupported global: GLOBAL argparse.Namespace [^.]*\)\. Convert it"
+    with pytest.raises(FileError, match=expected):
+        read_torch(tmp_path / "a.pt")
 
 
 def test_a_file_without_named_weights_is_refused(tmp_path):

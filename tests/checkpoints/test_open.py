@@ -14,7 +14,7 @@ from clearhead.checkpoints.folder import read_own, write_own
 from clearhead.checkpoints.foreign.huggingface import read_folder
 from clearhead.checkpoints.open import open_parts
 from clearhead.checkpoints.parts import Parts, Provenance
-from clearhead.foundation.errors import FileError
+from clearhead.foundation.errors import CannotError, FileError
 from clearhead.models import build
 from clearhead.tokens import Sounds, read_vocabulary
 
@@ -126,6 +126,14 @@ def test_a_name_that_is_nothing_is_refused_with_what_could_be_meant(name):
         open_parts(name)
 
 
+def test_a_paper_s_own_sizes_are_not_opened_as_if_they_had_weights():
+    expected = r"comes without weights.* info transformer-big.* build\(transformer_big\(\)\)"
+    with pytest.raises(CannotError, match=expected):
+        open_parts("transformer-big")
+    with pytest.raises(FileError, match=r"Did you mean 'transformer-base'\?"):
+        open_parts("transformer-bas")
+
+
 def test_a_folder_without_a_config_says_what_it_holds(tmp_path):
     (tmp_path / "notes.txt").write_text("")
     expected = r"is a folder without clearhead.toml or config.json \(it holds notes.txt\). Give"
@@ -135,7 +143,9 @@ def test_a_folder_without_a_config_says_what_it_holds(tmp_path):
 
 def test_a_file_that_is_no_model_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("")
-    with pytest.raises(FileError, match=r"notes.txt is a file, and no model"):
+    with pytest.raises(
+        FileError, match=r"notes\.txt is a file, and no model of .* we read\. Give a"
+    ):
         open_parts(tmp_path / "notes.txt")
 
 

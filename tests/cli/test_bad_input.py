@@ -101,6 +101,12 @@ def test_a_device_that_is_not_there(capsys, tmp_path):
     assert told.startswith("There is no device 'tpu'.")
 
 
+def test_what_cannot_be_explained_is_refused_before_anything_is_told(capsys):
+    answer = typed(capsys, "explain", "--layer", "3")
+    assert refused(answer).startswith("A built-in example has no layer")
+    assert answer.out == ""
+
+
 def test_debug_shows_where_an_error_came_from(capsys):
     for words in (("--debug", "info", "nowhere"), ("info", "nowhere", "--debug")):
         with unchecked(), pytest.raises(FileError, match="no file or folder 'nowhere'"):

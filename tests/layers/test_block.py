@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 import tiny
 import torch
+from doors import unchecked
 
 from clearhead.attention import Causal, Everything, Scene
-from clearhead.layers import Block
+from clearhead.foundation.errors import ConfigError
+from clearhead.layers import Block, FeedForward, Norm
 from clearhead.layers.block import Memory
 
 X = tiny.numbers(0, 2, 5, tiny.WIDTH)
@@ -44,6 +46,26 @@ def test_each_half_is_normed_and_added_to_what_came_in(spec, place, reads_memory
 def test_a_block_names_its_sites():
     block = made(tiny.LAYER, reads_memory=True)
     assert (block.attention.site, block.cross.site) == ("here.3.self", "here.3.cross")
+
+
+UNKNOWN = {
+    "norm": (lambda: Norm(form="batch"), "norm 'batch'. There are: layer, rms"),
+    "activation": (
+        lambda: FeedForward(width=8, activation="gelu_tan"),
+        r"activation 'gelu_tan'. Did you mean 'gelu_tanh'\? There are: relu, gelu, gelu_tanh, silu",
+    ),
+    "place": (
+        lambda: replace(tiny.LAYER, norm_place="befor"),
+        r"place for a norm 'befor'. Did you mean 'before'\? There are: before, after",
+    ),
+}
+
+
+@pytest.mark.parametrize("part", UNKNOWN)
+def test_a_choice_there_is_not_is_refused_and_never_taken_for_another(part):
+    make, message = UNKNOWN[part]
+    with unchecked(), pytest.raises(ConfigError, match=f"There is no {message}"):
+        make()
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

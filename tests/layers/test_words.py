@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import tiny
 import torch
+from doors import unchecked
 
 from clearhead.attention.positions import Learned, Sinusoidal
 from clearhead.foundation.errors import ConfigError, InputError
@@ -93,6 +94,11 @@ def test_an_id_outside_the_vocabulary_is_refused(wrong, named):
         InputError, match=rf"Id {named} is outside the vocabulary of 11: ids go from 0 to 10\. Use"
     ):
         made(WORDS)(ids, positions=POSITIONS, longest=5)
+
+
+def test_ids_that_are_no_whole_numbers_are_refused():
+    with unchecked(), pytest.raises(InputError, match=r"Ids of torch.float32 name no words: give"):
+        made(WORDS)(IDS.float(), positions=POSITIONS, longest=5)
 
 
 @pytest.mark.parametrize("wrong", [3, -2])

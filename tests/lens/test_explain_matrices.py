@@ -103,7 +103,9 @@ def test_inputs_may_be_given_instead_of_embeddings():
     given = {key: value for key, value in GOOD.items() if key != "embeddings"}
     trace = explain(given | {"inputs": GOOD["embeddings"]})
     assert rows(trace, "inputs") == GOOD["embeddings"]
-    assert "embeddings" not in trace
+    for absent in ("embeddings", "positions"):
+        assert absent not in trace
+        assert [note.says for note in trace.notes_about(absent)] == ["inputs_given"]
     assert rows(trace, "output") == rows(explain(GOOD), "output")
 
 
@@ -131,7 +133,9 @@ def changed(**settings):
         ({"positions": [[1, 2, 3]]}, "positions is 1 × 3 and must be 2 × 3"),
         ({"heads": 3}, "W_q has 4 columns, which cannot be cut into 3 heads"),
         ({"heads": 4}, "W_v has 2 columns, which cannot be cut into 4 heads"),
-        ({"mask": [[1, 1]]}, "The mask must be 2 × 2"),
+        ({"mask": [[1, 1]]}, "The mask is 1 × 2 and must be 2 × 2"),
+        ({"mask": [[1, 1], [1]]}, "The mask is 2 × 1 or 2 and must be 2 × 2"),
+        ({"mask": []}, "The mask is 0 × 0 and must be 2 × 2"),
     ],
 )
 def test_sizes_that_do_not_fit_are_told_with_those_that_would(settings, message):
@@ -153,6 +157,8 @@ def test_sizes_that_do_not_fit_are_told_with_those_that_would(settings, message)
         ({"mask": "casual"}, "mask is 'casual', but it wants"),
         ({"mask": [[1, 2], [0, 1]]}, "A mask has 1 where a query may look"),
         ({"embeddings": [[1, float("nan"), 0]]}, "embeddings has inf or nan in it"),
+        ({"scale": float("nan")}, "scale is nan: give a finite number, or leave it out"),
+        ({"scale": float("inf")}, "scale is inf: give a finite number"),
     ],
 )  # fmt: skip
 def test_settings_that_cannot_be_used_are_told(settings, message):

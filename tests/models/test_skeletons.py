@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import tiny
 import torch
+from doors import unchecked
 
 from clearhead.attention import Everything, Padding
 from clearhead.foundation.errors import ConfigError, InputError, ShapeError
@@ -121,6 +122,35 @@ def test_a_text_longer_than_the_learned_positions_is_refused():
     network(tiny.ids(1, 1, 40), past=past)
     with pytest.raises(InputError, match=r"reaches position 41 "):
         network(tiny.ids(1, 1, 1), past=past)
+
+
+@pytest.mark.parametrize("spec", [DECODER, tiny.ENCODERS["encoder, learned, types, masked"]])
+def test_one_text_that_is_no_batch_is_refused(spec):
+    message = (
+        r"Ids of shape \(6,\) are no batch: \[batch, tokens\] was wanted\. Give .* ids\[None\]"
+    )
+    with unchecked(), pytest.raises(ShapeError, match=message):
+        tiny.made(spec)(IDS[0])
+
+
+def test_a_cache_there_is_not_is_refused():
+    with (
+        unchecked(),
+        pytest.raises(ConfigError, match=r"no cache 'rolling'.* There are: growing, st"),
+    ):
+        tiny.made(DECODER).past("rolling")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"layers": -1}, "A stack of -1 layers cannot be: give 0 or more"),
+        ({"window": 0}, "A window of 0 positions leaves a query nothing to see: give 1"),
+    ],
+)
+def test_a_stack_that_cannot_be_is_refused_when_it_is_made(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        replace(tiny.PLAIN, **changes)
 
 
 def test_a_position_below_zero_is_refused():

@@ -47,6 +47,7 @@ plant "explain: a fact is missing in Chinese" $W/words/chinese.py 's/\{forbidden
 plant "explain: a note without a sentence" $X/network.py 's/"from_memory"/"from_elsewhere"/' tests $L/test_explain_words.py
 plant "explain: lines too wide" $W/terminal/excerpt.py 's/room - len\(f" … \+\{count\}"\)/room + 9/' tests tests/visuals
 plant "explain: text too wide" $W/terminal/wrapped.py 's/used \+ size > width/used > width/' tests tests/visuals
+plant "explain: a blind query gathers from nowhere" $W/terminal/show.py 's/if seen else "end_blind"/if True else ""/' tests tests/visuals
 plant "explain: what is left out is not added up" $W/terminal/show.py 's/weights.sum\(\) - weights\[top\].sum\(\)/weights[top].sum()/' tests tests/visuals
 plant "explain: infinity in JSON" $W/steps.py 's/if np.isfinite\(values\).all\(\):/if True:/' tests tests/visuals
 plant "explain: a line that is not true" $W/worked.py 's/if not np.isclose\(left @ right.*/if False:/' tests tests/visuals

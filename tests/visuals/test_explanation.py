@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from string import Formatter
 
 import numpy as np
@@ -164,6 +165,30 @@ def test_a_step_that_changes_nothing_is_not_drawn_twice():
 
 def test_what_is_forbidden_is_shown_as_minus_infinity():
     assert "−∞" in drawn(explanation(causal=True)).split("weights")[0].split("masked")[1]
+
+
+@pytest.mark.parametrize(
+    ("row", "english", "chinese"),
+    [
+        (
+            [0.9, 0.1],
+            "gathers from: 词0long 90%, 词1long 10%.",
+            "主要取自：词0long 90%，词1long 10%。",
+        ),
+        (
+            [0.0, 0.0],
+            "may look at nothing, so it gathers nothing.",
+            "什么都不许看，所以什么也没取到。",
+        ),
+        ([0.0] + [1 / 299] * 299, "gathers a little from each of 299.", "从 299 个词元各取一点。"),
+    ],
+)
+def test_the_last_line_says_where_the_query_looked_even_if_nowhere(row, english, chinese):
+    trace = explanation(len(row))
+    weights = Array(np.array([row] * len(row)), ("query", "key"))
+    trace = replace(trace, arrays={**trace.arrays, "weights": weights})
+    assert drawn(trace).splitlines()[-1] == f"词0long {english}"
+    assert drawn(trace, language="zh").splitlines()[-1] == f"词0long {chinese}"
 
 
 def test_a_layer_that_disagrees_is_told_in_red():

@@ -29,9 +29,14 @@ class Scores:
     sinks: Float[Tensor, " h"] | None = None
 
     def __post_init__(self) -> None:
-        if self.softcap is not None and self.softcap <= 0:
+        if self.scale is not None and not math.isfinite(self.scale):
             raise ConfigError(
-                f"A softcap of {self.softcap} bends nothing: it must be above 0. "
+                f"A scale of {self.scale} makes no scores: it must be a finite number. "
+                "Leave it out for 1/√width."
+            )
+        if self.softcap is not None and not 0 < self.softcap < math.inf:
+            raise ConfigError(
+                f"A softcap of {self.softcap} bends nothing: it must be above 0 and finite. "
                 "Leave it out for no cap."
             )
 
@@ -134,6 +139,11 @@ def check(request: Request) -> None:
             "Give one that is missing a size of 1, with unsqueeze."
         )
     heads, groups = q_BHTD.shape[1], k_BGSD.shape[1]
+    if min(heads, groups) < 1:
+        raise ShapeError(
+            f"There are {heads} query heads and {groups} key/value heads: give at least one of "
+            "each. Check the order [batch, heads, length, width]."
+        )
     if heads % groups:
         fewer, more = heads - heads % groups or groups, heads - heads % groups + groups
         choice = f"{more}" if fewer == more else f"{fewer} or {more}"

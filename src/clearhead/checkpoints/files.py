@@ -2,6 +2,7 @@
 
 import pickle
 import struct
+import warnings
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -78,17 +79,25 @@ def read_torch(path: Path) -> Mapping[str, Any]:
     try:
         # Only the newer form, a zip archive, can be mapped into memory.
         mapped = zipfile.is_zipfile(path)
-        found = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Detected pickle protocol")
+            found = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except DAMAGED as error:
-        reason = next(iter(str(error).splitlines()), "it ends too early")
         raise FileError(
             f"{path} cannot be opened without running code it brings, or it is damaged "
-            f"({reason}). Convert it to safetensors where you trust it: "
+            f"({_reason(error)}). Convert it to safetensors where you trust it: "
             "load it there and save with safetensors.torch.save_file."
         ) from error
     if not isinstance(found, Mapping):
         raise FileError(f"{path} holds {type(found).__name__} where named weights were wanted.")
     return found
+
+
+def _reason(error: BaseException) -> str:
+    """What torch met, without its advice to run the code after all."""
+    met = str(error).partition("WeightsUnpickler error:")[2] or str(error)
+    lines = [line.strip() for line in met.splitlines() if line.strip()]
+    return lines[0].split(". ")[0] if lines else "it ends too early"
 
 
 def _tensors(found: Mapping[str, Any], path: Path) -> dict[str, Tensor]:

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from ..foundation.errors import FileError, nearest
+from ..foundation.errors import CannotError, FileError, nearest
 from ..foundation.optional import need
+from ..models.paper import NAMED
 from .folder import SETTINGS, read_own
 from .foreign.gguf import read_gguf
 from .foreign.huggingface import read_folder
@@ -26,11 +27,17 @@ def open_parts(name: str | Path) -> Parts:
     if text.startswith(HUB):
         return open_path(_from_hub(text.removeprefix(HUB)))
     path = Path(name).expanduser()
+    if not path.exists() and text in NAMED:
+        raise CannotError(
+            f"{text!r} is a paper's table of sizes and comes without weights. `clearhead info "
+            f"{text}` shows it; build({NAMED[text].__name__}()) of clearhead.models and "
+            "clearhead.models.paper makes it with fresh ones."
+        )
     if not path.exists():
         raise FileError(
             f"There is no file or folder {text!r}, and no model of that name."
-            f"{nearest(text, INSTALLED)} Give a folder with a model in it, a .gguf file, one of "
-            f"{', '.join(INSTALLED)}, or hf:owner/name."
+            f"{nearest(text, (*INSTALLED, *NAMED))} Give a folder with a model in it, a .gguf "
+            f"file, one of {', '.join(INSTALLED)}, or hf:owner/name."
         )
     return open_path(path)
 
@@ -45,12 +52,18 @@ def open_path(path: Path) -> Parts:
         return read_own(path)
     if (path / "config.json").is_file():
         return read_folder(path)
-    there = ", ".join(sorted(each.name for each in path.iterdir())[:8]) if path.is_dir() else ""
     raise FileError(
-        f"{path} {'is a folder without' if path.is_dir() else 'is a file, and no model:'} "
-        f"{SETTINGS} or config.json{f' (it holds {there})' if there else ''}. Give a folder with "
-        "a config and weights, a .gguf file or a Whisper .pt file."
+        f"{path} {_no_model(path)}. Give a folder with a config and weights, a .gguf file or a "
+        "Whisper .pt file."
     )
+
+
+def _no_model(path: Path) -> str:
+    """What is there instead of a model."""
+    if not path.is_dir():
+        return "is a file, and no model of a kind we read"
+    there = ", ".join(sorted(each.name for each in path.iterdir())[:8])
+    return f"is a folder without {SETTINGS} or config.json{f' (it holds {there})' if there else ''}"
 
 
 def _from_hub(repository: str) -> Path:

@@ -79,9 +79,9 @@ def explain(  # noqa: PLR0913, PLR0917 - one argument an option
     if text is not None and model is None:
         raise ConfigError("A text needs a model that reads it: add --model minilm.")
     where = {"layer": layer, "head": head, "query": query, "site": site, "target": target}
+    trace = trace_of(model, text, example or FIRST, file, where)
     if not asked and not as_json:
         print(MENU[language])
-    trace = trace_of(model, text, example or FIRST, file, where)
     if save is not None:
         trace.save(save)
     tell(trace, as_json=as_json, language=language)

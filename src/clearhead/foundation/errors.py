@@ -51,6 +51,14 @@ class CannotError(ClearheadError):
     """This model or device cannot do what was asked of it."""
 
 
+def refuse_unknown(what: str, name: str, *known: str) -> None:
+    """Raise ConfigError when `name` is none of those known, listing them."""
+    if name not in known:
+        raise ConfigError(
+            f"There is no {what} {name!r}.{nearest(name, known)} There are: {', '.join(known)}."
+        )
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return ` Did you mean 'x'?` for the closest known name, or nothing when none is close."""
     close = get_close_matches(name, list(known), n=1, cutoff=0.6)

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from ..attention import CrossAttention, Heads, Mask, Scene, SelfAttention
 from ..attention.caches import Cache, Held
+from ..foundation.errors import refuse_unknown
 from .feed_forward import FeedForward, build_feed_forward
 from .norm import Norm, build_norm
 
@@ -36,6 +37,9 @@ class Layer:
     dropout: float = 0.0
     attention_dropout: float = 0.0
     middle_dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        refuse_unknown("place for a norm", self.norm_place, "before", "after")
 
 
 class Residual(nn.Module):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ..foundation.errors import refuse_unknown
 from .activation import BENDS, Activation
 
 
@@ -22,6 +23,9 @@ class FeedForward:
     activation: Activation = "relu"
     gated: bool = False
     bias: bool = True
+
+    def __post_init__(self) -> None:
+        refuse_unknown("activation", self.activation, *BENDS)
 
 
 class Plain(nn.Module):

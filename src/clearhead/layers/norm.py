@@ -5,6 +5,8 @@ from typing import Literal
 
 from torch import nn
 
+from ..foundation.errors import refuse_unknown
+
 
 @dataclass(frozen=True, kw_only=True)
 class Norm:
@@ -12,6 +14,9 @@ class Norm:
 
     form: Literal["layer", "rms"] = "layer"
     epsilon: float = 1e-5
+
+    def __post_init__(self) -> None:
+        refuse_unknown("norm", self.form, "layer", "rms")
 
 
 def build_norm(spec: Norm, width: int) -> nn.Module:

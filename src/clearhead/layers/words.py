@@ -90,6 +90,10 @@ class WordInput(nn.Module):
             raise InputError(
                 "Segment types were given and this model has none: leave types_BT out."
             )
+        if ids_BT.is_floating_point():
+            raise InputError(
+                f"Ids of {ids_BT.dtype} name no words: give whole numbers, as the tokenizer does."
+            )
         vocabulary, types = self.spec.vocabulary, self.spec.types
         outside = _outside(ids_BT, vocabulary)
         if outside is not None:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ..attention import Documents, Everything, Mask
 from ..attention.caches import Cache, Growing, Held, Rolling, Static
-from ..foundation.errors import InputError
+from ..foundation.errors import InputError, refuse_unknown
 from ..layers import LabelOutput, Labels, LogitOutput, Logits, WordInput, Words
 from ..layers.block import Memory
 from ..layers.words import check_tied
@@ -66,6 +66,7 @@ class DecoderNetwork(nn.Module):
 
     def past(self, cache: Literal["growing", "static"] = "growing", *, capacity: int = 0) -> Past:
         """An empty past. Layers with a window roll; `static` lays out `capacity` positions."""
+        refuse_unknown("cache", cache, "growing", "static")
         caches: list[Cache] = []
         for layer in range(self.spec.stack.layers):
             window = self.spec.stack.window_of(layer)

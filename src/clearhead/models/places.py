@@ -33,6 +33,11 @@ def places(
 
     Documents are told for every token up to now, those of earlier steps included.
     """
+    if ids_BT.dim() < 2:
+        raise ShapeError(
+            f"Ids of shape {tuple(ids_BT.shape)} are no batch: [batch, tokens] was wanted. "
+            "Give one text as ids[None]."
+        )
     longest = past + ids_BT.shape[1]
     if positions_BT is not None:
         return _given(positions_BT, longest)

@@ -16,6 +16,7 @@ from ..attention.positions import Alibi, Buckets, Rotary, Turn
 from ..attention.positions.alibi import slopes
 from ..attention.positions.buckets import Distances
 from ..attention.positions.rotary import speeds, turn_at
+from ..foundation.errors import ConfigError
 from ..layers import Block, Layer, build_norm
 from ..layers.block import Memory
 from .places import Places
@@ -39,6 +40,15 @@ class Stack:
     final_norm: bool = False
     window: int | None = None
     window_from: int = 0
+
+    def __post_init__(self) -> None:
+        if self.layers < 0:
+            raise ConfigError(f"A stack of {self.layers} layers cannot be: give 0 or more.")
+        if self.window is not None and self.window < 1:
+            raise ConfigError(
+                f"A window of {self.window} positions leaves a query nothing to see: give 1 (its "
+                "own) or more, or leave it out for no window."
+            )
 
     def window_of(self, layer: int) -> int | None:
         """How many positions a query of this layer sees; None for all."""

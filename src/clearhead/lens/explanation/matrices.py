@@ -49,6 +49,8 @@ class Matrices:
             )
         for name in ("embeddings", "positions", "inputs", "W_q", "W_k", "W_v", "W_o"):
             _check_rows(name, getattr(self, name))
+        if self.scale is not None and not isfinite(self.scale):
+            raise ConfigError(f"scale is {self.scale}: give a finite number, or leave it out.")
         self._check_sizes()
         if not isinstance(self.mask, str):
             _check_mask(self.mask, len(self.rows))
@@ -121,10 +123,12 @@ def _fit(name: str, rows: Rows, wanted: tuple[int, int], why: str) -> None:
 
 
 def _check_mask(rows: tuple[tuple[bool | int, ...], ...], count: int) -> None:
-    if len(rows) != count or any(len(row) != count for row in rows):
+    widths = sorted({len(row) for row in rows})
+    if len(rows) != count or widths != [count]:
+        came = f"{len(rows)} × {' or '.join(map(str, widths or [0]))}"
         raise ShapeError(
-            f"The mask must be {count} × {count}, one row a query and one column a key. "
-            'Give that many rows, or "none", or "causal".'
+            f"The mask is {came} and must be {count} × {count}, one row a query and one column a "
+            'key. Give that many rows, or "none", or "causal".'
         )
     if any(cell not in (0, 1) for row in rows for cell in row):
         raise ConfigError("A mask has 1 where a query may look at a key and 0 where it may not.")

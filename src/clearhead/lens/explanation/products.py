@@ -26,6 +26,7 @@ def walk_matrices(
     story.step("positions", _maybe(given.positions), "query", "model")
     if given.embeddings is None:
         story.note("embeddings", "inputs_given")
+        story.note("positions", "inputs_given")
     elif given.positions is None:
         story.note("positions", "no_positions")
     else:

@@ -161,9 +161,11 @@ class Screen:
             for key in top_keys(self.trace, 3)
             if weights[key] >= WORTH_SAYING
         )
+        seen = int((weights > 0).sum())
+        end = self.words.screen["end" if shares else "end_spread" if seen else "end_blind"]
+        facts = {"query": self.queries[self.chosen], "shares": shares, "count": seen}
         self.console.print()
-        told = self.words.screen["end"].format(query=self.queries[self.chosen], shares=shares)
-        self._say(told, style="bold")
+        self._say(end.format(**facts), style="bold")
 
     def _say(self, text: str, style: str = "") -> None:
         for line in wrapped(text, min(self.width, LONGEST)):

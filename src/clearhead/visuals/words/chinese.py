@@ -136,6 +136,8 @@ SCREEN = {
     "same": "与“{step}”相同。",
     "comma": "，",
     "end": "{query} 主要取自：{shares}。",
+    "end_spread": "{query} 从 {count} 个词元各取一点。",
+    "end_blind": "{query} 什么都不许看，所以什么也没取到。",
     "weights_used": "乘的矩阵",
     "null": "null 表示 −∞。",
 }

@@ -109,7 +109,7 @@ NOTES = {
     "normed_before": "This model norms first: these are the normed rows.",
     "shared_head": (
         "Keys and values are shared: query head {head} of {heads} reads key/value head {group} "
-        "of {groups}."
+        "of {groups} (from 0)."
     ),
     "from_memory": "Keys and values come from the encoder: this is cross-attention.",
     "turned": "Queries and keys are shown after they were turned by their position (rotary).",
@@ -161,6 +161,8 @@ SCREEN = {
     "same": "The same numbers as in {step}.",
     "comma": ", ",
     "end": "{query} gathers from: {shares}.",
+    "end_spread": "{query} gathers a little from each of {count}.",
+    "end_blind": "{query} may look at nothing, so it gathers nothing.",
     "weights_used": "multiplied with",
     "null": "null stands for −∞.",
 }
