@@ -125,7 +125,7 @@ class Names:
 
 @cache
 def names_in(locale: str) -> Names:
-    """The names of a locale, asked of babel once: its own writing is slow."""
+    """The names of a locale, asked of babel once."""
     found = of_babel(locale)
 
     def listed(names: Mapping[str, Mapping[int, str]], width: str) -> tuple[str, ...]:
