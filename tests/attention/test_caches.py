@@ -152,6 +152,87 @@ def test_keys_and_values_may_be_of_different_widths(width):
         assert torch.equal(held.v_BGSE, v)
 
 
+ROWS = [2, 0, 0, 1, 2]
+
+
+@settings(max_examples=60)
+@given(
+    kind=st.sampled_from(["growing", "static", "rolling"]),
+    window=st.integers(1, LENGTH + 3),
+    pieces=cuts(),
+    data=st.data(),
+)
+def test_rows_put_in_another_order_are_as_if_fed_that_way_from_the_start(
+    kind, window, pieces, data
+):
+    made = {
+        "growing": Growing,
+        "static": lambda: Static(LENGTH),
+        "rolling": lambda: Rolling(window),
+    }
+    moved, fresh = made[kind](), made[kind]()
+    k, v = tiny.numbers(0, 3, 2, LENGTH, 4), tiny.numbers(1, 3, 2, LENGTH, 5)
+    when = data.draw(st.integers(0, len(pieces) - 1))
+    rows = torch.arange(3)
+    for number, piece in enumerate(pieces):
+        if number == when:
+            rows = torch.tensor(ROWS)
+            moved.reorder(rows)
+        one = moved.extend(k[rows][:, :, piece], v[rows][:, :, piece])
+        other = fresh.extend(k[ROWS][:, :, piece], v[ROWS][:, :, piece])
+    assert (moved.length, one.first) == (fresh.length, other.first)
+    assert torch.equal(one.k_BGSD, other.k_BGSD)
+    assert torch.equal(one.v_BGSE, other.v_BGSE)
+
+
+@pytest.mark.parametrize("cache", [Growing(), Static(4), Rolling(4)])
+def test_what_was_handed_out_stays_when_rows_move(cache):
+    k = tiny.numbers(0, 2, 1, 2, 3)
+    held = cache.extend(k, k)
+    cache.reorder(torch.tensor([1, 1]))
+    cache.extend(k[:, :, :1], k[:, :, :1])
+    assert torch.equal(held.k_BGSD, k)
+
+
+@pytest.mark.parametrize("cache", ["growing", "static"])
+@pytest.mark.parametrize("name", [*tiny.DECODERS, *tiny.TRANSLATORS])
+def test_a_past_put_in_another_order_is_that_of_those_rows(name, cache):
+    network = tiny.made((tiny.DECODERS | tiny.TRANSLATORS)[name])
+    ids, after, rows = tiny.ids(2, 3, 6), tiny.ids(3, 5, 3), torch.tensor(ROWS)
+    sources = [tiny.ids(1, 3, 7)] * (name in tiny.TRANSLATORS)
+    past, wanted = (network.past(cache, capacity=LENGTH) for _ in range(2))
+    with torch.no_grad():
+        memory = network(*sources, ids, past=past).memory_BSM
+        network(*(each[rows] for each in sources), ids[rows], past=wanted)
+        past.reorder(rows)
+        given = {"memory_BSM": memory[rows]} if sources else {}
+        said, alone = (
+            network(*(each[rows] for each in sources), after, past=each, **given).hidden_BTM
+            for each in (past, wanted)
+        )
+    assert past.length == wanted.length == 9
+    tiny.close(said, alone)
+    held = [each.k_BGSD for each in past.memories]
+    assert all(len(each) == len(ROWS) for each in held)
+
+
+def test_a_past_may_move_its_caches_alone():
+    network = tiny.made(tiny.TRANSLATORS["encoder-decoder, shared words"])
+    past = network.past()
+    with torch.no_grad():
+        network(tiny.ids(1, 3, 7), tiny.ids(2, 3, 4), past=past)
+    before = list(past.memories)
+    past.reorder_caches(torch.tensor([0, 2]))
+    assert past.memories == before
+    assert [len(cache.held.k_BGSD) for cache in past.caches] == [2, 2]
+
+
+def test_an_empty_cache_has_no_rows_to_move():
+    for cache in (Growing(), Static(3), Rolling(3)):
+        cache.reorder(torch.tensor([1, 0]))
+        assert cache.length == 0
+
+
 def test_a_rolling_cache_says_where_its_first_key_stands():
     cache, places = Rolling(3), []
     for _ in range(9):

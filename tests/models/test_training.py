@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from clearhead.attention import Heads
 from clearhead.attention.positions import Rotary
 from clearhead.inference.greedy import greedy
+from clearhead.inference.session import Session
 from clearhead.layers import FeedForward, Layer, Logits, Norm, Words
 from clearhead.models import Decoder, Network, Stack, build
 from clearhead.models.paper import transformer
@@ -118,18 +119,14 @@ def test_a_small_translator_learns_to_turn_a_text_around():
 
     assert trained(network, loss, steps=400, rate=5e-3) < 0.02
     network.eval()
-    for row in words(draw, 10):
-        past, source = network.past(), row[None]
-        memory = network.encoder(source).hidden_BTM
-        answer = greedy(
-            lambda ids, past=past, source=source, memory=memory: network(
-                source, ids, past=past, memory_BSM=memory
-            ).logits_BTV[:, -1],
-            torch.tensor([[START]]),
-            max_tokens=LENGTH,
-            stops=(),
-        )
-        assert answer == row.flip(0).tolist()
+    texts = words(draw, 10)
+    answers = greedy(
+        Session(network.decoder, network.encoder(texts).hidden_BTM),
+        torch.full((10, 1), START),
+        max_tokens=LENGTH,
+        stops=(),
+    )
+    assert answers == texts.flip(1).tolist()
 
 
 def test_a_small_decoder_learns_to_say_a_text_again():
@@ -159,12 +156,7 @@ def test_a_small_decoder_learns_to_say_a_text_again():
 
     assert trained(network, loss, steps=300, rate=5e-3) < 0.02
     network.eval()
-    for row in words(draw, 10):
-        past = network.past()
-        answer = greedy(
-            lambda ids, past=past: network(ids, past=past).logits_BTV[:, -1],
-            torch.cat([row, torch.tensor([START])])[None],
-            max_tokens=LENGTH,
-            stops=(),
-        )
-        assert answer == row.tolist()
+    texts = words(draw, 10)
+    prompts = torch.cat([texts, torch.full((10, 1), START)], 1)
+    answers = greedy(Session(network), prompts, max_tokens=LENGTH, stops=())
+    assert answers == texts.tolist()

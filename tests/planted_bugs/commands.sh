@@ -19,16 +19,16 @@ plant "commands: model: padding is in the mean" $S/tasks/model.py 's/\(count_T <
 plant "commands: model: padding is read" $S/tasks/model.py 's/lengths_B=batch.lengths_B, //' tests $MODEL
 plant "commands: model: vectors of any length" $S/tasks/model.py 's/return normalize\(mean_BM, dim=-1\)/return mean_BM/' tests $MODEL
 plant "commands: model: texts without tokens" $S/tasks/model.py 's/if not batch.lengths_B.all\(\):/if False:/' tests $MODEL
-plant "commands: model: a text is a list of letters" $S/tasks/model.py 's/if isinstance\(texts, str\):/if False:/' tests $MODEL
+plant "commands: model: a text is a list of letters" $S/tasks/batch.py 's/if isinstance\(texts, str\):/if False:/' tests $MODEL
 plant "commands: model: a prompt without tokens" $S/tasks/model.py 's/        if not ids:/        if False:/' tests $MODEL
-plant "commands: model: the first word of the prompt decides" $S/tasks/model.py 's/return logits_BTV\[:, -1\]/return logits_BTV[:, 0]/' tests $MODEL
+plant "commands: model: the first word of the prompt decides" $S/inference/session.py 's/logits_BTV\[:, -1\]/logits_BTV[:, 0]/' tests $MODEL
 plant "commands: model: an encoder generates" $S/tasks/model.py 's/if isinstance\(network, EncoderNetwork\):/if False:/' tests $MODEL
 plant "commands: model: the preparation is not kept" $S/tasks/load.py 's/preparation=parts.preparation,//' tests $MODEL
 plant "commands: model: precision is not heard" $S/tasks/load.py 's/parts.network.to\(where, dtype\)/parts.network.to(where)/' tests $MODEL
 plant "commands: model: text without a tokenizer" $S/tasks/load.py 's/parts = open_parts\(name\)/parts = open_parts(name); parts.vocabulary.size/' tests $MODEL
-plant "commands: greedy: the stop is said" $S/inference/greedy.py 's/        if token in stops:/        found.append(token)\n        if token in stops:/; s/^        found.append\(token\)$//' tests tests/inference
-plant "commands: greedy: one token too many" $S/inference/greedy.py 's/len\(found\) < max_tokens/len(found) <= max_tokens/' tests tests/inference
-plant "commands: greedy: the whole text at every step" $S/inference/greedy.py 's/newest_BT = step\(newest_BT\).argmax\(dim=-1, keepdim=True\)/newest_BT = torch.cat([newest_BT, step(newest_BT).argmax(dim=-1, keepdim=True)], 1)/; s/int\(newest_BT\)/int(newest_BT[0, -1])/' tests tests/inference
+plant "commands: greedy: the stop is said" $S/inference/greedy.py 's/for row in staying:/for row in range(len(tokens)):/' tests tests/inference
+plant "commands: greedy: one token too many" $S/inference/greedy.py 's/range\(max_tokens\)/range(max_tokens + 1)/' tests tests/inference
+plant "commands: greedy: the whole text at every step" $S/inference/greedy.py 's/newest_BT = prompts_BT.new_tensor\((.*)\)$/newest_BT = torch.cat([newest_BT[staying], prompts_BT.new_tensor(\1).view(-1, 1)], 1)/' tests tests/inference
 
 plant "commands: main: another exit code" $S/cli/main.py 's/sys.exit\(2\)/sys.exit(1)/' tests $CLI/test_bad_input.py
 plant "commands: main: always a traceback" $S/cli/main.py 's/        if debug:/        if True:/' tests $CLI/test_bad_input.py

@@ -18,12 +18,16 @@ WORDS = ("</s>", "<unk>", "the", "cat", "dog", "sat", "ran", "on", "mat", "and",
 SPELLED = dict(zip(WORDS, range(len(WORDS)), strict=True))
 
 
-def vocabulary() -> Subwords:
-    """One id a word; a text is cut at spaces, and an answer ends with `</s>`."""
+def vocabulary(**generation: int | None) -> Subwords:
+    """One id a word; a text is cut at spaces, and an answer ends with `</s>`.
+
+    `generation` is what a generation_config.json says: `decoder_start_token_id` and so on.
+    """
     tokenizer = Tokenizer(WordLevel(SPELLED, unk_token="<unk>"))
     tokenizer.pre_tokenizer = Whitespace()
     tokenizer.add_special_tokens(["</s>", "<unk>"])
-    return Subwords(tokenizer, Beside(options={"eos_token": "</s>", "unk_token": "<unk>"}))
+    options = {"eos_token": "</s>", "unk_token": "<unk>"}
+    return Subwords(tokenizer, Beside(options=options, generation=generation))
 
 
 def resized(spec: Any) -> Any:
@@ -41,5 +45,15 @@ def model(spec: Any, *, seed: int = 0, **changes: Any) -> Model:
     return Model(network=network, config=spec, **parts)
 
 
+def translator(*, seed: int = 0, **changes: Any) -> Model:
+    """An encoder-decoder with the vocabulary; an answer starts after `<unk>`."""
+    return model(TRANSLATOR, seed=seed, **{"tokens": STARTING} | changes)
+
+
 ENCODER = resized(tiny.ENCODERS["encoder, learned, types, masked"])
 DECODER = resized(tiny.DECODERS["decoder, rotary, window"])
+TRANSLATOR = tiny.TRANSLATORS["encoder-decoder, buckets, grouped"]
+TRANSLATOR = replace(
+    TRANSLATOR, encoder=resized(TRANSLATOR.encoder), decoder=resized(TRANSLATOR.decoder)
+)
+STARTING = vocabulary(decoder_start_token_id=1)

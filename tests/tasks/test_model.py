@@ -76,7 +76,9 @@ def test_an_encoder_is_asked_to_generate():
 
 def test_an_encoder_decoder_is_asked_to_generate():
     spec = tiny.TRANSLATORS["encoder-decoder, shared words"]
-    with pytest.raises(CannotError, match=r"needs its translate verb, which is not built yet"):
+    with pytest.raises(
+        CannotError, match=r"answers a text and does not continue one: call translate"
+    ):
         ready.model(spec).generate("the")
 
 

@@ -16,6 +16,7 @@ from .generate import generate
 from .info import info
 from .see import see
 from .terminal import never_fail_on_a_letter
+from .translate import translate
 
 app = typer.Typer(
     help="Transformers you can see through.",
@@ -23,7 +24,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (see, explain, info, convert, generate, demo):
+for verb in (see, explain, info, convert, generate, translate, demo):
     app.command()(verb)
 
 

@@ -1,29 +1,36 @@
 """The likeliest token, again and again."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor
 
-Step = Callable[[Tensor], Tensor]  # the newest ids [1, T] → scores of the next [1, V]
+from .step import Step
 
 
 @torch.inference_mode()
 def greedy(
-    step: Callable[[Int[Tensor, "1 t"]], Float[Tensor, "1 v"]],
-    prompt_BT: Int[Tensor, "1 t"],
+    step: Step,
+    prompts_BT: Int[Tensor, "b t"],
     *,
     max_tokens: int,
     stops: Collection[int],
-) -> list[int]:
-    """The ids that follow the prompt, up to the first of `stops`, which is left out."""
-    found: list[int] = []
-    newest_BT = prompt_BT
-    while len(found) < max_tokens:
-        newest_BT = step(newest_BT).argmax(dim=-1, keepdim=True)
-        token = int(newest_BT)
-        if token in stops:
+) -> list[list[int]]:
+    """The ids that follow each prompt, up to the first of `stops`, which is left out.
+
+    A text that has ended leaves the batch, and the others go on without it.
+    """
+    found: list[list[int]] = [[] for _ in prompts_BT]
+    running, rows, newest_BT = found, None, prompts_BT
+    for _ in range(max_tokens):
+        if not running:
             break
-        found.append(token)
+        tokens = step(newest_BT, rows).argmax(dim=-1).tolist()
+        staying = [row for row, token in enumerate(tokens) if token not in stops]
+        for row in staying:
+            running[row].append(tokens[row])
+        rows = None if len(staying) == len(running) else staying
+        running = [running[row] for row in staying]
+        newest_BT = prompts_BT.new_tensor([[tokens[row]] for row in staying])
     return found

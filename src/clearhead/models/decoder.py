@@ -47,6 +47,16 @@ class Past:
         """How many positions have passed."""
         return self.caches[0].length if self.caches else 0
 
+    def reorder(self, rows_B: Int[Tensor, " b"]) -> None:
+        """Go on with these rows of the batch, in this order; a row may come twice, or never."""
+        self.reorder_caches(rows_B)
+        self.memories[:] = [held.reorder(rows_B) for held in self.memories]
+
+    def reorder_caches(self, rows_B: Int[Tensor, " b"]) -> None:
+        """The same where every row reads the memory that it read before: no memory is copied."""
+        for cache in self.caches:
+            cache.reorder(rows_B)
+
 
 class DecoderNetwork(nn.Module):
     """A decoder as a module."""

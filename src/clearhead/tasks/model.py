@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -14,17 +14,11 @@ from ..checkpoints.foreign.huggingface import write_folder
 from ..checkpoints.parts import Parts, Provenance
 from ..foundation.errors import CannotError, InputError
 from ..inference.greedy import greedy
+from ..inference.session import Session
 from ..models import Architecture, DecoderNetwork, EncoderNetwork, Network
-from ..tokens import Encoded, Preparation, Vocabulary
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Texts as ids, padded on the right, with where each ends and which of two texts it is from."""
-
-    ids_BT: Int[Tensor, "b t"]
-    lengths_B: Int[Tensor, " b"]
-    types_BT: Int[Tensor, "b t"]
+from ..tokens import Preparation, Vocabulary
+from .batch import Batch, check_texts, padded
+from .translating import search_for, text_translator, translate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,13 +52,7 @@ class Model:
     def batch(self, texts: Sequence[str]) -> Batch:
         """Texts as the network takes them."""
         vocabulary = self.vocabulary()
-        if isinstance(texts, str):  # a sequence, too: of texts of one letter each
-            raise InputError(
-                f"One text was given, {texts[:40]!r}, where a list of texts was wanted: "
-                "put it in brackets."
-            )
-        if not texts:
-            raise InputError("No texts were given: give at least one.")
+        check_texts(texts)
         return padded([vocabulary.encode(text) for text in texts], self.device)
 
     def embed(self, texts: Sequence[str]) -> Float[Tensor, "b m"]:
@@ -100,25 +88,40 @@ class Model:
             )
         if not isinstance(network, DecoderNetwork):
             raise CannotError(
-                "Generating from an encoder-decoder needs its translate verb, which is not built "
-                "yet. Call .network with source and target ids."
+                "This model is an encoder-decoder, which answers a text and does not continue one: "
+                "call translate."
             )
         vocabulary = self.vocabulary()
         ids = list(vocabulary.encode(prompt).ids) if isinstance(prompt, str) else list(prompt)
         if not ids:
             raise InputError("The prompt has no tokens to continue: give at least one word.")
-        past = network.past()
-
-        def step(tokens: Tensor) -> Tensor:
-            logits_BTV: Tensor | None = network(tokens, past=past).logits_BTV
-            if logits_BTV is None:
-                raise CannotError("This model has no output over words: load it with its head.")
-            return logits_BTV[:, -1]
-
         stops = vocabulary.specials.ends
         prompt_BT = torch.tensor([ids], device=self.device)
-        new = greedy(step, prompt_BT, max_tokens=max_tokens, stops=stops)
+        (new,) = greedy(Session(network), prompt_BT, max_tokens=max_tokens, stops=stops)
         return vocabulary.decode(new)
+
+    def translate(
+        self,
+        texts: Sequence[str],
+        *,
+        beams: int = 4,
+        max_tokens: int | None = None,
+        alpha: float = 1.0,
+    ) -> list[str]:
+        """Each text's best answer, by beam search with an encoder-decoder of text.
+
+        An answer does not depend on its neighbours. What a published model's settings say of
+        searching (forced tokens, no repeated phrases, lengths) is not heard.
+
+        Args:
+            max_tokens: At most this many tokens an answer, the one that ends it counted; where
+                left out, 50 more than its source has, within the positions the model learned.
+            alpha: An answer's score is its log-probability by its length ** alpha: more favours
+                longer answers, 0 leaves the length out.
+        """
+        network, vocabulary = text_translator(self.network), self.vocabulary()
+        search = search_for(network, vocabulary, beams=beams, alpha=alpha)
+        return translate(network, vocabulary, texts, search, max_tokens=max_tokens)
 
     def save(self, folder: Path | str, *, form: str = "clearhead") -> None:
         """Write the model as one of our folders, or with `form="huggingface"` as one of theirs."""
@@ -135,14 +138,3 @@ class Model:
                 f"There is no form {form!r} to save a model in. There are: {', '.join(writers)}."
             )
         writers[form](parts, Path(folder))
-
-
-def padded(texts: Sequence[Encoded], device: torch.device) -> Batch:
-    """Encoded texts side by side; id 0 fills the ends, which no one looks at."""
-    lengths = [len(text.ids) for text in texts]
-    ids_BT = torch.zeros(len(texts), max(lengths), dtype=torch.long)
-    types_BT = torch.zeros_like(ids_BT)
-    for row, text in enumerate(texts):
-        ids_BT[row, : lengths[row]] = torch.tensor(text.ids)
-        types_BT[row, : lengths[row]] = torch.tensor(text.types)
-    return Batch(ids_BT.to(device), torch.tensor(lengths, device=device), types_BT.to(device))

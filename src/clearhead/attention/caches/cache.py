@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 
@@ -14,6 +14,12 @@ class Held:
     k_BGSD: Float[Tensor, "b g s d"]
     v_BGSE: Float[Tensor, "b g s e"]
     first: int = 0
+
+    def reorder(self, rows_B: Int[Tensor, " b"]) -> "Held":
+        """The same of these rows of the batch, in this order."""
+        return Held(
+            self.k_BGSD.index_select(0, rows_B), self.v_BGSE.index_select(0, rows_B), self.first
+        )
 
 
 @runtime_checkable
@@ -26,3 +32,6 @@ class Cache(Protocol):
 
     def extend(self, k_BGTD: Tensor, v_BGTE: Tensor) -> Held:
         """Add the newest positions and return all that may still be looked at."""
+
+    def reorder(self, rows_B: Tensor) -> None:
+        """Go on with these rows of the batch, in this order; a row may come twice, or never."""

@@ -24,3 +24,8 @@ class Growing:
             v_BGTE = torch.cat([self.held.v_BGSE, v_BGTE], dim=2)
         self.held = Held(k_BGTD, v_BGTE)
         return self.held
+
+    def reorder(self, rows_B: Tensor) -> None:
+        """Go on with these rows of the batch, in this order."""
+        if self.held is not None:
+            self.held = self.held.reorder(rows_B)

@@ -42,6 +42,11 @@ class Rolling:
         k, v = self.room.k_BGSD[:, :, start:end], self.room.v_BGSE[:, :, start:end]
         return Held(k, v, first=self.length - (end - start))
 
+    def reorder(self, rows_B: Tensor) -> None:
+        """Go on with these rows of the batch, in this order."""
+        if self.room is not None:
+            self.room = self.room.reorder(rows_B)
+
     def _forget(self, keep: int) -> None:
         assert self.room is not None
         for room in (self.room.k_BGSD, self.room.v_BGSE):

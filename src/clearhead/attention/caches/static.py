@@ -29,6 +29,11 @@ class Static:
         self.length = end
         return Held(self.room.k_BGSD[:, :, :end], self.room.v_BGSE[:, :, :end])
 
+    def reorder(self, rows_B: Tensor) -> None:
+        """Go on with these rows of the batch, in this order."""
+        if self.room is not None:
+            self.room = self.room.reorder(rows_B)
+
     def _empty(self, like_BGTD: Tensor) -> Tensor:
         batch, groups, _, width = like_BGTD.shape
         return like_BGTD.new_zeros(batch, groups, self.capacity, width)
