@@ -14,8 +14,11 @@ from .demo import demo
 from .explain import explain
 from .generate import generate
 from .info import info
+from .new import new
+from .score import score
 from .see import see
 from .terminal import never_fail_on_a_letter
+from .train import train
 from .translate import translate
 
 app = typer.Typer(
@@ -24,7 +27,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (see, explain, info, convert, generate, translate, demo):
+for verb in (demo, train, new, score, translate, generate, see, explain, info, convert):
     app.command()(verb)
 
 

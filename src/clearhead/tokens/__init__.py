@@ -1,6 +1,8 @@
 """Text, pictures and sound as models take them: ids, pixels, spectrograms; and ids back to text."""
 
 from .gguf_words import vocabulary_of_gguf as vocabulary_of_gguf
+from .learned import Learned as Learned
+from .pair import Pair as Pair
 from .pictures import Pictures as Pictures
 from .preparation import Preparation as Preparation
 from .preparation import read_preparation as read_preparation
@@ -15,6 +17,8 @@ from .whisper_words import whisper_vocabulary as whisper_vocabulary
 
 __all__ = [
     "Encoded",
+    "Learned",
+    "Pair",
     "Pictures",
     "Preparation",
     "Sounds",

@@ -1,6 +1,7 @@
 """Find and read the vocabulary in a model's folder, in whichever form it has.
 
 source.spm, target.spm, vocab.json    Marian: one vocabulary, two sides
+source.tokenizer.json, pair.json      ours, where source and target are cut differently
 tokenizer.json                        what the `tokenizers` library writes
 vocab.txt                             BERT
 vocab.json, merges.txt                GPT-2, RoBERTa, BART, Qwen, Whisper
@@ -14,6 +15,7 @@ from tokenizers import Tokenizer
 from ..foundation.errors import FileError
 from .beside import Beside, read_beside
 from .byte_level import read_byte_level
+from .pair import ABOUT, read_pair
 from .sentencepieces import read_sentencepiece
 from .subwords import Subwords
 from .two_sides import TwoSides, read_two_sides
@@ -27,6 +29,8 @@ PAIRS = ("vocab.json", "merges.txt")
 
 def read_vocabulary(folder: Path) -> Vocabulary | None:
     """The vocabulary stored in a folder; None when it has none."""
+    if (folder / ABOUT).is_file():
+        return read_pair(folder, read_tokenizer)
     beside = read_beside(folder)
     sides: TwoSides | None = read_two_sides(folder, beside) if _complete(folder, MARIAN) else None
     if sides is not None:

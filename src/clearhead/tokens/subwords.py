@@ -45,6 +45,11 @@ class Subwords:
             types=tuple(found.type_ids),
         )
 
+    def ids_of(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of many texts, as `encode` gives them: several at once where there are cores."""
+        found = self.tokenizer.encode_batch_fast(list(texts))
+        return [each.ids for each in found]
+
     def decode(self, ids: Sequence[int], *, specials: bool = False) -> str:
         """The text of these ids, without special tokens unless asked for."""
         check_ids(ids, self.size)

@@ -1,0 +1,172 @@
+"""The loop, on one screen: learn, look, save; and go on from wherever it was ended."""
+
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import inf
+from pathlib import Path
+
+import torch
+
+from ..checkpoints.parts import Provenance
+from ..config import check, to_plain, to_toml
+from ..foundation.devices import choose_device
+from ..foundation.errors import CannotError, ConfigError
+from ..foundation.log import log
+from ..tasks import Model
+from . import checkpoint
+from .journal import Journal
+from .learner import Learner, Stepped
+from .notes import Note, Onlooker, nobody
+from .prepare import Prepared, prepare
+from .run import Run
+
+
+def train(run: Run, *, look: Onlooker = nobody) -> Path:
+    """Train, or go on training, up to the last step; the folder of the best model comes back.
+
+    Ended at any moment, by whatever: the same run again goes on from its last checkpoint, and its
+    losses are those of a run that was never ended (to the bit on a CPU with as many threads).
+    """
+    check(run)
+    choose_device(run.device)  # refused before anything is written
+    into = Path(run.into)
+    prepared = prepare(run, look)
+    learner = Learner(run, prepared)
+    found = checkpoint.latest(into / "checkpoints")
+    if found is not None:
+        refuse_another(run, found.state["run"])
+        learner.resume(found)
+        tell_of_threads(found.state["threads"])
+    (into / "run.toml").write_text(to_toml(run), encoding="utf-8")
+    look(Note(kind="begin", step=learner.step, text=str(run.model.settled())))
+    written = found.state["journal"] if found else 0
+    with Journal(into / "journal.jsonl", written) as journal, ended_kindly() as asked_to_end:
+        while learner.step < run.train.steps and not asked_to_end:
+            began = time.perf_counter()
+            stepped = learner.advance()
+            journal.add(step=stepped.step, loss=stepped.loss, norm=stepped.norm, rate=stepped.rate)
+            refuse_failing(learner, stepped)
+            look(note_of(stepped, time.perf_counter() - began))
+            last = stepped.step == run.train.steps
+            if last or stepped.step % run.train.valid_every == 0:
+                validate(learner, prepared, journal, look)
+            if last or asked_to_end or stepped.step % run.train.save_every == 0:
+                save(learner, journal, look)
+    look(Note(kind="end", step=learner.step, text=str(into / "model")))
+    return into / "model"
+
+
+def validate(learner: Learner, prepared: Prepared, journal: Journal, look: Onlooker) -> None:
+    """Measure by what was held back, and keep the model where it is the best so far."""
+    model = model_of(learner)
+    numbers: dict[str, float] = {}
+    samples: list[tuple[str, str, str]] = []
+    better = True
+    if prepared.valid is not None:
+        numbers["loss"] = learner.loss_over(prepared.valid)
+        rows = prepared.valid_rows[: learner.run.train.valid_rows]
+        scored = learner.run.task.score(model, rows)
+        numbers.update(scored.numbers)
+        samples = [
+            (row[0], answer, row[-1])
+            for row, answer in zip(rows[:3], scored.answers[:3], strict=True)
+        ]
+        better = ranked(numbers, scored.decides) > ranked(learner.best, scored.decides)
+    if better:
+        learner.best = {"step": learner.step, **numbers}
+        model.save(Path(learner.run.into) / "model")
+    journal.add(step=learner.step, valid=numbers, best=learner.best["step"])
+    look(Note(kind="valid", step=learner.step, numbers=numbers, samples=samples))
+
+
+def ranked(numbers: Mapping[str, float], decides: Sequence[str]) -> list[float]:
+    """What two models are compared by."""
+    return [numbers.get(name, -inf) for name in decides]
+
+
+def model_of(learner: Learner) -> Model:
+    """The network as people use it."""
+    return Model(
+        network=learner.network.eval(),
+        tokens=learner.vocabulary,
+        config=learner.architecture,
+        provenance=Provenance(source="clearhead train", notes={"step": str(learner.step)}),
+    )
+
+
+def save(learner: Learner, journal: Journal, look: Onlooker) -> None:
+    """Write a checkpoint."""
+    folder = Path(learner.run.into) / "checkpoints"
+    state = learner.checkpoint(journal=journal.settle(), run=lasting(learner.run))
+    checkpoint.write(folder, learner.step, state, keep=learner.run.train.keep)
+    look(Note(kind="saved", step=learner.step))
+
+
+def note_of(stepped: Stepped, seconds: float) -> Note:
+    """One step, as whoever looks on is told."""
+    numbers = {
+        "loss": stepped.loss,
+        "norm": stepped.norm,
+        "rate": stepped.rate,
+        "tokens": stepped.tokens,
+        "seconds": seconds,
+    }
+    return Note(kind="step", step=stepped.step, numbers=numbers)
+
+
+def lasting(run: Run) -> dict[str, object]:
+    """The settings of a run that no folder and no machine changes."""
+    plain = to_plain(run)
+    return {key: plain[key] for key in ("seed", "task", "model", "train") if key in plain}
+
+
+def refuse_another(run: Run, before: dict[str, object]) -> None:
+    """Refuse to go on with a run that was another; how long and how fast it learns may change."""
+    now = lasting(run)
+    for key in ("seed", "task", "model"):
+        if now.get(key) != before.get(key):
+            raise ConfigError(
+                f"{run.into} holds a run with {key} = {before.get(key)!r} and now it is "
+                f"{now.get(key)!r}: give another folder (into=…), or the settings it began with."
+            )
+
+
+def tell_of_threads(before: int) -> None:
+    """Say so where the losses will not be the same bits."""
+    if torch.get_num_threads() != before:
+        log("training").warning(
+            f"The run was begun with {before} threads and goes on with "
+            f"{torch.get_num_threads()}: its losses will differ in their last digits."
+        )
+
+
+def refuse_failing(learner: Learner, stepped: Stepped) -> None:
+    """Stop where step after step fails, and keep the batch that did it."""
+    if not stepped.failed:
+        return
+    log("training").warning(f"Step {stepped.step} failed: its gradient is {stepped.norm}.")
+    if learner.failed_in_a_row <= learner.run.train.skip:
+        return
+    kept = Path(learner.run.into) / "failed.txt"
+    decode = learner.vocabulary.decode
+    kept.write_text("\n".join(decode(list(map(int, one[0]))) for one in learner.last) + "\n")
+    raise CannotError(
+        f"{learner.failed_in_a_row} steps in a row failed, the last was {stepped.step}: a loss or "
+        f"gradient was not a number. The last batch is in {kept}. Lower train.rate, or raise "
+        "train.schedule.warmup."
+    )
+
+
+@contextmanager
+def ended_kindly() -> Iterator[list[int]]:
+    """Inside the block, being asked to end (Ctrl-C, SIGTERM) fills the list and ends nothing."""
+    asked: list[int] = []
+    kinds = (signal.SIGTERM, signal.SIGINT)
+    before = {kind: signal.signal(kind, lambda number, _: asked.append(number)) for kind in kinds}
+    try:
+        yield asked
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
