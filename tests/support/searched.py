@@ -29,13 +29,7 @@ def by_hand(model: Told, prompt: Text, search: Search, limit: int) -> list[Found
     live: list[tuple[float, Text]] = [(0.0, ())]
     ended: list[Found] = []
     for length in range(1, limit + 1):
-        grown = []
-        for log_p, ids in live:
-            for token, more in enumerate(log_probabilities(model.scores((*prompt, *ids)))):
-                early = token in search.stops and len(ids) < search.min_tokens
-                if not early and token not in search.never:
-                    grown.append((log_p + more, (*ids, token)))
-        grown.sort(key=lambda each: -each[0])
+        grown = sorted(longer(model, prompt, live, search), key=lambda each: -each[0])
         live = []
         for rank, (log_p, ids) in enumerate(grown):
             stops = ids[-1] in search.stops
@@ -48,6 +42,15 @@ def by_hand(model: Told, prompt: Text, search: Search, limit: int) -> list[Found
         if over(live, ended, search, length, limit):
             break
     return ended
+
+
+def longer(model: Told, prompt: Text, live: list[tuple[float, Text]], search: Search):
+    """Every beginning with every token that may follow."""
+    for log_p, ids in live:
+        for token, more in enumerate(log_probabilities(model.scores((*prompt, *ids)))):
+            early = token in search.stops and len(ids) < search.min_tokens
+            if not early and token not in search.never:
+                yield log_p + more, (*ids, token)
 
 
 def over(live: list, ended: list, search: Search, length: int, limit: int) -> bool:
