@@ -1,7 +1,7 @@
 """Beam search as its definition says, in plain loops over every token, one sentence at a time."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
@@ -29,7 +29,7 @@ def by_hand(model: Told, prompt: Text, search: Search, limit: int) -> list[Found
     live: list[tuple[float, Text]] = [(0.0, ())]
     ended: list[Found] = []
     for length in range(1, limit + 1):
-        grown = sorted(longer(model, prompt, search, live), key=lambda each: -each[0])
+        grown = sorted(longer(model, prompt, live, search), key=lambda each: -each[0])
         live = []
         for rank, (log_p, ids) in enumerate(grown):
             stops = ids[-1] in search.stops
@@ -44,10 +44,8 @@ def by_hand(model: Told, prompt: Text, search: Search, limit: int) -> list[Found
     return ended
 
 
-def longer(
-    model: Told, prompt: Text, search: Search, live: list[tuple[float, Text]]
-) -> Iterator[tuple[float, Text]]:
-    """Every beginning with every token that may follow it."""
+def longer(model: Told, prompt: Text, live: list[tuple[float, Text]], search: Search):
+    """Every beginning with every token that may follow."""
     for log_p, ids in live:
         for token, more in enumerate(log_probabilities(model.scores((*prompt, *ids)))):
             early = token in search.stops and len(ids) < search.min_tokens
