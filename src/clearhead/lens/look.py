@@ -152,7 +152,8 @@ class Look:
                 f"The output projection of {self.site} is not known here, so no length can be "
                 "told. Ask a model that was watched: seen[site].norms()."
             )
-        return Norms(self.source, self.projection(), self.weights, self.received)
+        projection_HEM = self.projection().to(self.source.device)
+        return Norms(self.source, projection_HEM, self.weights, self.received)
 
     def weight_on(self, keys_BT: Tensor) -> Tensor:
         """Every query's weight on one key each, [batch, head, query]; 0 for a key below 0."""
