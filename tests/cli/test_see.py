@@ -101,6 +101,7 @@ def test_what_cannot_be_seen_is_said_in_a_sentence(capsys, folder, translator, t
         folder, TEXT, "--site", "decoder.9.self"
     )
     assert told(folder, TEXT, "--head", 4).startswith("There is no head 4: give one from 0 to 3.")
+    assert told(folder, TEXT, "--top", 0).startswith("The top 0 keys show nothing")
     assert "--rows 1-3 names no tokens" in told(folder, TEXT, "--rows", "1-3")
     assert "one side only, so a target has no effect" in told(folder, TEXT, "--target", "a")
     assert "give what it writes with --target" in told(translator, TEXT)

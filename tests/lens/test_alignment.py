@@ -7,7 +7,8 @@ import torch
 from clearhead import watch
 from clearhead.attention import reference
 from clearhead.foundation.errors import ConfigError, InputError
-from clearhead.lens.alignment import Words, align, best_heads, word_masses, words_of
+from clearhead.lens import Words, align, best_heads, words_of
+from clearhead.lens.alignment import word_masses
 
 SOURCE = [(0, 2), (2, 3), (3, 6)]
 TARGET = [(1, 2), (2, 4)]

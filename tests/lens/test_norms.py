@@ -1,5 +1,7 @@
 """How long what heads take is, against the projection applied vector by vector in float64."""
 
+from dataclasses import replace
+
 import pytest
 import tiny
 import torch
@@ -112,6 +114,18 @@ def test_lengths_need_a_model_and_values():
         summed["decoder.0.self"].norms()
     with pytest.raises(InputError, match=r"no head 7: give numbers from 0 to 3"):
         seen["decoder.0.self"].norms().weights(heads=7)
+
+
+def test_the_projection_goes_where_the_values_were_kept():
+    network = tiny.made(tiny.DECODERS["decoder, rotary"], dtype=torch.float32)
+    with torch.no_grad(), watch(network) as seen:
+        network(tiny.ids(1, 1, 5))
+    look = seen["decoder.0.self"]
+    request = look.source.request
+    elsewhere = replace(request, q_BHTD=request.q_BHTD.to("meta"), v_BGSE=request.v_BGSE.to("meta"))
+    moved = replace(look, source=replace(look.source, request=elsewhere)).norms()
+    assert moved.projection_HEM.device == moved.source.device == torch.device("meta")
+    assert moved.vectors_BHS.shape == (1, 4, 5)
 
 
 def test_a_projection_nobody_knows_is_refused():

@@ -364,10 +364,13 @@ def test_the_answer_is_a_list_and_a_table_that_says_what_is_missing():
     look = Look(Source(site="decoder.1.self", request=made(unsure, Causal())))
     assert [head.head for head in found.found([(look, None)]).named("first")] == [1, 0]
     assert told.of("decoder.0.self") == list(told)
-    assert told.of("decoder.1.self") == []
     lines = str(told).splitlines()
     assert lines[0].split() == ["site", "head", "name", *(each.name for each in PATTERNS)]
     assert lines[1].split()[:5] == ["decoder.0.self", "0", "previous", "1.00", "–"]
     assert "– induction: the ids of its keys are not known; patterns(ids=…) takes them" in str(told)
     with pytest.raises(ConfigError, match=r"no pattern 'indction'. Did you mean 'induction'"):
         told.named("indction")
+    with pytest.raises(ConfigError, match=r"no attention 'decoder.0.slef' here. Did you mean 'dec"):
+        told.of("decoder.0.slef")
+    with pytest.raises(ConfigError, match=r"no attention 'decoder.0.self' here. There are: none"):
+        found.found([]).of("decoder.0.self")

@@ -11,7 +11,9 @@ from torch import Tensor
 from clearhead.attention import Request, attend, reference, watching
 from clearhead.attention.masks import grid
 from clearhead.foundation.errors import InputError
+from clearhead.lens.look import Look
 from clearhead.lens.questions import ask, sweep
+from clearhead.lens.questions.cells import exact
 from clearhead.lens.questions.source import Source
 
 ASKED = [case for case, made in CASES.items() if made.queries * made.keys]
@@ -146,10 +148,9 @@ def test_spans_columns_and_cells_are_pieces_of_the_matrix(case, device, tiles):
     last = request.keys - 1
     close(ask.columns_mass(source, rows, [0, last]), weights[..., 0] + weights[..., last])
     part, columns = slice(request.queries // 2, request.queries), slice(request.keys // 3, last + 1)
-    lse = ask.lse_of(source, part)
     every = slice(0, request.k_BGSD.shape[1])
-    cells = ask.cells(source, lse, rows=part, columns=columns, groups=every)
-    close(cells, weights[..., part, columns])
+    found, _ = exact(source, None, rows=part, columns=columns, groups=every)
+    close(found, weights[..., part, columns])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "float64"])
@@ -184,6 +185,41 @@ def test_an_lse_that_does_not_add_up_is_worked_out_again():
     found, rows = ask.summaries(source, ask.rows_of(source))
     assert rows.origin == "recomputed"
     close(found.received_BHS, dense(request).sum(2), largest=9)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("columns", [slice(0, 9), slice(2, 5)], ids=["every key", "some keys"])
+@pytest.mark.parametrize("off", [0.1, -0.1, 200.0, -200.0])
+@pytest.mark.parametrize("case", ["causal", "grouped heads", "softcap, sinks and window"])
+def test_cells_of_an_lse_that_does_not_add_up_are_made_with_one_that_does(
+    case, off, columns, device
+):
+    request = make_request(case, device=device)
+    true_BHT, weights = reference.attend(request).lse_BHT, dense(request)
+    assert true_BHT is not None
+    columns = slice(columns.start, min(columns.stop, request.keys))
+    part, groups = slice(1, 3), slice(0, request.k_BGSD.shape[1])
+    for told_BHT, origin in ((true_BHT, "announced"), (true_BHT + off, "recomputed")):
+        source = Source(site="here", request=request, lse_BHT=told_BHT.float())
+        found, lse = exact(source, None, rows=part, columns=columns, groups=groups)
+        assert lse.origin == origin
+        close(found, weights[..., part, columns])
+        source = replace(source, lse_BHT=told_BHT.clone())
+        source.lse_BHT[:, :, 4:] += 7.0  # rows that nobody asks for
+        _, lse = exact(source, None, rows=part, columns=columns, groups=groups)
+        assert lse.origin == origin
+
+
+def test_a_look_says_whose_lse_its_cells_are_made_with():
+    request = make_request("causal")
+    true_BHT, weights = reference.attend(request).lse_BHT, dense(request)
+    look = Look(Source(site="here", request=request, lse_BHT=true_BHT.float() + 0.1))
+    for _ in range(2):
+        found = look.weights(rows=slice(2, 6), columns=slice(0, 4), heads=[1])
+        assert found.origin.lse == "recomputed"
+        close(found.values, weights[:, [1], 2:6, :4])
+        close(look.weights().values.sum(-1), torch.ones_like(true_BHT))
+        look.entropy()  # a pass over all rows settles every one
 
 
 def test_padded_queries_give_nothing_and_are_on_no_map():

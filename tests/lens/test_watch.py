@@ -155,14 +155,6 @@ def test_statistics_alone_answer_and_refuse_the_rest_by_name():
         look.map(size=5)
 
 
-def test_what_is_kept_can_be_kept_on_the_host():
-    network = network_of(next(iter(tiny.TRANSLATORS)))
-    with torch.no_grad(), watch(network, on="host") as seen:
-        run(network)
-    for site in seen.sites:
-        assert seen.look(site).source.device.type == "cpu"
-
-
 def test_watches_nest_and_each_keeps_its_own():
     one, two = network_of("decoder, rotary"), network_of("encoder, nothing")
     with torch.no_grad(), watch(one) as of_one, watch(two) as of_two, watch(one) as again:
@@ -198,42 +190,11 @@ def test_an_exception_leaves_the_model_as_it_was(theirs):
     assert len(network._forward_pre_hooks) == hooks
 
 
-def test_too_much_to_keep_is_refused_with_the_arithmetic():
-    network = network_of("decoder, rotary")
-    with (
-        torch.no_grad(),
-        watch(network, budget=2000),
-        pytest.raises(
-            CannotError,
-            match=r"Keeping decoder.0.self takes .* kB \(\[2, 4, 7, 6\] × 4 .*2 kB may be kept.*"
-            r"keep='summaries'.*on='host'.*budget=bytes",
-        ),
-    ):
-        run(network)
-
-
 def test_a_model_that_never_ran_is_said_to_have_been_silent():
     with watch(network_of("encoder, nothing")) as seen:
         pass
     with pytest.raises(CannotError, match="Nothing was seen: the model was not run"):
         assert seen.sites
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"keep": "exakt"}, "no 'exakt' to keep.* Did you mean 'exact'"),
-        ({"keep": ["entropi"]}, "no 'entropi' to keep.* Did you mean 'entropy'"),
-        ({"sites": ["decoder.9.self"]}, "no attention 'decoder.9.self'.* There are: decoder.0"),
-        ({"on": "disk"}, "on='disk' is no place"),
-    ],
-)
-def test_settings_of_watching_that_cannot_be(settings, message):
-    with (
-        pytest.raises(ConfigError, match=message),
-        watch(network_of("decoder, rotary"), **settings),
-    ):
-        raise AssertionError
 
 
 def test_heads_that_are_not_there_are_refused():

@@ -5,10 +5,14 @@ and everything it can be asked; `Patterns` says by name what each head does. `ex
 attention step by step with real numbers. `Flow` follows what a position took through all layers:
 by rollout, by `relevance`, by `integrated_gradients`. `ablate` switches heads off, `importance`
 says what each head changes about a number, `logit_lens` what each layer would say if it were the
-last.
+last. `align` says which word of a translation comes from which.
 """
 
 from .ablate import ablate as ablate
+from .alignment import Words as Words
+from .alignment import align as align
+from .alignment import best_heads as best_heads
+from .alignment import words_of as words_of
 from .explanation import EXAMPLES as EXAMPLES
 from .explanation import Matrices as Matrices
 from .explanation import explain as explain
@@ -38,7 +42,10 @@ __all__ = [
     "Norms",
     "Patterns",
     "Seen",
+    "Words",
     "ablate",
+    "align",
+    "best_heads",
     "explain",
     "importance",
     "integrated_gradients",
@@ -46,4 +53,5 @@ __all__ = [
     "read_matrices",
     "relevance",
     "watch",
+    "words_of",
 ]

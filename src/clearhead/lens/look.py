@@ -1,7 +1,7 @@
 """One attention, looked at: every question that can be asked of one site."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from torch import Tensor
@@ -9,6 +9,7 @@ from torch import Tensor
 from ..foundation.errors import CannotError, InputError
 from .questions import ask
 from .questions.answers import Answer, Distances, Kind, Lse, Map, Origin, TopKeys
+from .questions.cells import exact
 from .questions.collectors import Blocks
 from .questions.norms import Norms
 from .questions.places import Places, numbers, places
@@ -49,20 +50,20 @@ class Look:
         _, count, queries, keys = self.source.sizes
         part = places(rows, queries, "queries")
         across = places(columns, keys, "keys")
-        lse_BHr = ask.lse_of(self.source, part)
         chosen = range(count) if heads is None else numbers(heads, count, "head")
         shared = count // self.source.request.k_BGSD.shape[1]
         groups = sorted({head // shared for head in chosen})
         span = slice(groups[0], groups[-1] + 1)
         of = slice(span.start * shared, span.stop * shared)
-        found = ask.cells(self.source, lse_BHr[:, of], rows=part, columns=across, groups=span)
+        known = self.rows if "_passed" in self.__dict__ else None
+        found, lse = exact(self.source, known, rows=part, columns=across, groups=span)
         if list(chosen) != list(range(of.start, of.stop)):
             found = found[:, [head - of.start for head in chosen]]
         inside = found.sum(-1)
         return Answer(
             values=found,
             axes=(*ROWS, "key"),
-            origin=self._origin("exact"),
+            origin=replace(self._origin("exact"), lse=lse.origin),
             mass_left_out=1 - inside,
         )
 
@@ -151,7 +152,8 @@ class Look:
                 f"The output projection of {self.site} is not known here, so no length can be "
                 "told. Ask a model that was watched: seen[site].norms()."
             )
-        return Norms(self.source, self.projection(), self.weights, self.received)
+        projection_HEM = self.projection().to(self.source.device)
+        return Norms(self.source, projection_HEM, self.weights, self.received)
 
     def weight_on(self, keys_BT: Tensor) -> Tensor:
         """Every query's weight on one key each, [batch, head, query]; 0 for a key below 0."""

@@ -2,8 +2,9 @@
 
 Every site gives `SITE.received`, `.entropy`, `.peak`, `.sink`, `.distance`, `.absolute_distance`,
 `.map_mean`, `.map_maximum`, `.map_count`, `.top_keys`, `.top_weights` and `.top_left_out`; with
-`exact`, also its `.q`, `.k` and `.lse`, from which any weight can be worked out again. What each
-head is called, its scores and why some are missing stand among the facts of its site.
+`exact`, also its `.q`, `.k` and `.lse`, from which any weight can be worked out again. Which
+heads of the model these are, what each is called, its scores and why some are missing stand among
+the facts of their site.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..foundation.errors import ShapeError
+from ..foundation.errors import InputError, ShapeError
 from ..traces import Array, Trace
 from ..traces.trace import BFLOAT16
 from .look import Look, drawn
@@ -41,6 +42,7 @@ def recorded(
     about: Mapping[str, object],
 ) -> Trace:
     """One trace of all these sites, with the kernels that ran them."""
+    refuse_nothing(size, top)
     arrays: dict[str, Array] = {}
     facts: dict[str, object] = {}
     named: dict[str, tuple[str, ...]] = {}
@@ -70,10 +72,19 @@ def recorded(
     )
 
 
+def refuse_nothing(size: int, top: int) -> None:
+    """Refuse a map without blocks, and strongest keys of which there are none."""
+    if size < 1:
+        raise InputError(f"A map of {size} blocks shows nothing: ask for size=1 or more.")
+    if top < 1:
+        raise InputError(f"The top {top} keys show nothing: ask for top=1 or more.")
+
+
 def names_of(patterns: Patterns, site: str) -> dict[str, object]:
-    """What the heads of a site are called, all their scores, and why some are missing."""
+    """Which heads these are, what they are called, all their scores, and why some are missing."""
     heads = patterns.of(site)
     return {
+        "numbers": [head.head for head in heads],
         "names": [[head.name, head.score] for head in heads],
         "scores": {name: [head.scores[name] for head in heads] for name in heads[0].scores},
         "unjudged": dict(patterns.unjudged[site]),
@@ -105,7 +116,7 @@ def arrays_of(look: Look, size: int, top: int) -> list[tuple[str, Array]]:
     if rows == columns and look.shape[2] != look.shape[3]:
         columns = f"{columns}, all"
     count = min(top, look.shape[3])
-    found, told = ask.summaries(look.source, ask.rows_of(look.source), size=size, top=count or None)
+    found, told = ask.summaries(look.source, ask.rows_of(look.source), size=size, top=count)
     first = ("batch", "head")
     arrays = [("received", Array(plain(found.received_BHS), (*first, columns)))]
     for name, field in OF_ROWS.items():
@@ -120,13 +131,12 @@ def arrays_of(look: Look, size: int, top: int) -> list[tuple[str, Array]]:
     arrays.append(("map_mean", Array(plain(map_.mean_BHRC), (*first, *cells))))
     arrays.append(("map_maximum", Array(plain(map_.maximum_BHRC), (*first, *cells))))
     arrays.append(("map_count", Array(plain(map_.count_BRC), ("batch", *cells))))
-    if found.top is not None:
-        weights = found.top.logs_BHTk.exp()
-        keys = found.top.keys_BHTk.to(torch.int32)
-        arrays.append(("top_keys", Array(plain(keys), (*first, rows, "rank"))))
-        arrays.append(("top_weights", Array(plain(weights), (*first, rows, "rank"))))
-        left_out = found.mass_BHT - weights.sum(-1)
-        arrays.append(("top_left_out", Array(plain(left_out), (*first, rows))))
+    assert found.top is not None
+    weights, keys = found.top.logs_BHTk.exp(), found.top.keys_BHTk.to(torch.int32)
+    arrays.append(("top_keys", Array(plain(keys), (*first, rows, "rank"))))
+    arrays.append(("top_weights", Array(plain(weights), (*first, rows, "rank"))))
+    left_out = found.mass_BHT - weights.sum(-1)
+    arrays.append(("top_left_out", Array(plain(left_out), (*first, rows))))
     return arrays
 
 
@@ -136,11 +146,10 @@ def exactly(look: Look) -> list[tuple[str, Array]]:
     if rows == columns and look.shape[2] != look.shape[3]:
         columns = f"{columns}, all"
     request = look.source.request
-    lse_BHT = ask.rows_of(look.source).lse_BHT
     return [
         ("q", stored(request.q_BHTD, ("batch", "head", rows, "width"))),
         ("k", stored(request.k_BGSD, ("batch", "key head", columns, "width"))),
-        ("lse", stored(lse_BHT, ("batch", "head", rows))),
+        ("lse", stored(look.rows.lse_BHT, ("batch", "head", rows))),
     ]
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from ..foundation.errors import CannotError, InputError, nearest
@@ -27,6 +26,7 @@ from .summed import Summed
 from .watching.fed import joined_ids
 from .watching.keeper import Keeper, Kept, Run
 from .watching.pieces import joined
+from .watching.ways import not_ended, rows_by_step, tallies_along, ways_of
 
 NO_LABELS: Mapping[str, Sequence[str]] = MappingProxyType({})
 NO_FACTS: Mapping[str, object] = MappingProxyType({})
@@ -54,7 +54,7 @@ class Seen:
     network: nn.Module
     without: tuple[str, ...] = ()
     run: int = -1
-    _looks: dict[str, Look] = field(default_factory=dict, repr=False)
+    _looks: dict[str, tuple[object, Look]] = field(default_factory=dict, repr=False)
 
     @property
     def runs(self) -> list["Seen"]:
@@ -75,14 +75,18 @@ class Seen:
         """One attention and everything it can be asked; by name, as in `sites`."""
         kept = self._kept(site)
         if kept.tallies:
-            return Summed(site, kept.tallies, self.keeper.wanted.statistics)
+            tallies = tallies_along(self._run(), kept)
+            return Summed(site, tallies, self.keeper.wanted.statistics)
         return self.look(site)
 
     def look(self, site: str) -> Look:
         """One attention of which queries and keys were kept."""
-        if site not in self._looks:
-            self._looks[site] = Look(self.source(site), partial(self._projection, site))
-        return self._looks[site]
+        run, kept = self._run(), self._kept(site)
+        so_far = (id(run), kept.heard, run.returned is None)  # more may be heard after a question
+        if site not in self._looks or self._looks[site][0] != so_far:
+            look = Look(self.source(site), partial(self._projection, site))
+            self._looks[site] = (so_far, look)
+        return self._looks[site][1]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.sites)
@@ -96,10 +100,11 @@ class Seen:
                 "with keep='exact'."
             )
         ways = ways_of(run, kept)
-        source = joined(site, kept.pieces, None if ways is None else rows_by_step(kept, ways))
+        rows = None if ways is None else rows_by_step(kept.pieces, ways)
+        source = joined(site, kept.pieces, rows)
         real_BT = self._real(source, run)
         if ways is not None:
-            written_BT = not_ended(kept, ways).to(source.device)
+            written_BT = not_ended(kept.pieces, ways).to(source.device)
             real_BT = written_BT if real_BT is None else real_BT & written_BT
         return replace(source, real_BT=None if real_BT is None or real_BT.all() else real_BT)
 
@@ -113,9 +118,8 @@ class Seen:
             told = run.source
         elif self.keeper.two_sided or {each.split(".")[0] for each in self.sites} < SIDES:
             ways = ways_of(run, kept)
-            told = joined_ids(
-                run.beams.fed, kept.pieces, None if ways is None else rows_by_step(kept, ways)
-            )
+            rows = None if ways is None else rows_by_step(kept.pieces, ways)
+            told = joined_ids(run.beams.fed, kept.pieces, rows)
         batch, _, _, keys = look.shape
         fits = told is not None and tuple(told.shape) == (batch, keys)
         return told.to(look.source.device) if told is not None and fits else None
@@ -133,9 +137,7 @@ class Seen:
             ids: The ids of the keys, which tell repeated tokens; of a model with two sides
                 `{"encoder": …, "decoder": …}`. What the model was fed when left out.
         """
-        if sites is None:
-            heard = self._run().sites
-            sites = [site for site, kept in heard.items() if kept.pieces] or list(heard)
+        sites = self._whole() if sites is None else sites
         looks = [self.look(site) for site in sites]
         given = {} if ids is None else ids_by_side(ids, sites)
 
@@ -160,14 +162,14 @@ class Seen:
         """Everything that was seen, as a trace, which opens and draws without torch or a model.
 
         Args:
-            sites: These only.
+            sites: These only; all of which queries and keys were kept when left out.
             size: Blocks a side of each head's map.
             top: How many of the strongest keys of each query.
             exact: Also the queries, the keys and the lse, for any weight to be worked out later.
             labels: What the tokens are called: `{"encoder token": […], "decoder token": […]}`.
             about: Whatever is worth knowing: the model, the text.
         """
-        chosen = list(self.sites) if sites is None else list(sites)
+        chosen = self._whole() if sites is None else list(sites)
         looks = {site: self.look(site) for site in chosen}
         kernels = {site: extent.kernel for site, extent in self.sites.items()}
         facts = {**about, "without": list(self.without)} if self.without else about
@@ -221,6 +223,11 @@ class Seen:
             )
         return self.keeper.runs[self.run]
 
+    def _whole(self) -> list[str]:
+        """The sites of which queries and keys were kept; where there are none, all that ran."""
+        heard = self._run().sites
+        return [site for site, kept in heard.items() if kept.pieces] or list(heard)
+
     def _projection(self, site: str) -> Tensor:
         return projection_of(
             self.network, self.modules[site], self._kept(site).heads, self.keeper.wanted.heads
@@ -255,27 +262,3 @@ class Seen:
             return None
         beside = self.look(own).source
         return beside.real_BT if beside.sizes[2] == source.sizes[2] else None
-
-
-def ways_of(run: Run, kept: Kept) -> list[list[int]] | None:
-    """For what was returned, the row of the batch at each step; None where rows never moved."""
-    if not run.beams.moved:
-        return None
-    fed = [ids for ids in run.beams.fed if ids is not None]
-    if not fed or len(kept.pieces[-1].q_BHTD) != len(fed[-1]):
-        return None  # an encoder: its rows are sentences and no beams
-    found = None if run.returned is None else run.beams.ways(run.returned)
-    return found or run.beams.last_rows()
-
-
-def rows_by_step(kept: Kept, ways: Sequence[Sequence[int]]) -> list[Tensor]:
-    """For each piece the row of every way; one that has ended stays where it was."""
-    return [
-        torch.tensor([way[min(piece.step, len(way) - 1)] for way in ways]) for piece in kept.pieces
-    ]
-
-
-def not_ended(kept: Kept, ways: Sequence[Sequence[int]]) -> Tensor:
-    """Which queries belong to each way: a short one ends before the longest."""
-    steps_T = torch.cat([torch.full((piece.q_BHTD.shape[2],), piece.step) for piece in kept.pieces])
-    return steps_T < torch.tensor([len(way) for way in ways])[:, None]

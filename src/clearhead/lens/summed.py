@@ -8,9 +8,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ..foundation.errors import CannotError
+from ..foundation.errors import CannotError, InputError
 from .look import drawn
 from .questions.answers import Answer, Distances, Kind, Lse, Map, Origin, TopKeys
+from .questions.collectors import Blocks
+from .questions.edges import Edges
 from .watching.tally import Tally
 
 ROWS = ("batch", "head", "query")
@@ -26,6 +28,13 @@ class Summed:
     site: str
     tallies: Sequence[Tally]
     statistics: frozenset[str]
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Batch, heads, queries, keys."""
+        batch, heads, _, _ = self.tallies[0].sizes
+        keys = max(tally.shift + tally.sizes[3] for tally in self.tallies)
+        return batch, heads, sum(tally.queries for tally in self.tallies), keys
 
     def received(self) -> Answer:
         """How much each key gets from all real queries together."""
@@ -52,6 +61,9 @@ class Summed:
     def distance(self) -> Distances:
         """Of each query how many tokens back it looks on average; and in either direction."""
         self._kept("distance")
+        if self.site.endswith("cross") and len(self.tallies) > 1:
+            # Distances count from the last query at the last key, which no step but the last knew.
+            self._refuse("the distance in cross-attention over several decoding steps")
         origin = self._origin("exact")
         signed, absolute = self._joined("signed_BHT"), self._joined("absolute_BHT")
         return Distances(signed_BHT=signed, absolute_BHT=absolute, origin=origin)
@@ -62,24 +74,48 @@ class Summed:
         blocks = self.tallies[0].blocks
         if len(self.tallies) > 1 or rows is not None or columns is not None or blocks is None:
             self._refuse("a map of a region, or of several decoding steps,")
-        if size not in (None, blocks.rows.count):
+        if size is not None and not fits(blocks, size):
             self._refuse(f"a map of {size} blocks")
         return drawn(blocks, self._origin, 0.0)
 
     def top(self, count: int | None = None) -> TopKeys:
         """Of every query its strongest keys, as many as were kept."""
         self._kept("top")
-        tops = [tally.top for tally in self.tallies]
-        kept = [top for top in tops if top is not None]
-        if count is not None and count > kept[0].count:
-            self._refuse(f"the top {count}, where {kept[0].count} were kept,")
-        weights = torch.cat([top.logs_BHTk for top in kept], dim=2)[..., :count].exp()
+        found = [(tally.top, tally.shift) for tally in self.tallies if tally.top is not None]
+        most = found[0][0].count
+        if count is not None and count < 1:
+            raise InputError(
+                f"The top {count} keys of {self.site} were asked for: ask for 1 to {most}."
+            )
+        if count is not None and count > most:
+            self._refuse(f"the top {count}, where {most} were kept,")
+        weights = torch.cat([top.logs_BHTk for top, _ in found], dim=2)[..., :count].exp()
+        # Keys are counted from the first that was ever seen; one that is not there stays below 0.
+        keys = [top.keys_BHTk + shift * (top.keys_BHTk >= 0) for top, shift in found]
         return TopKeys(
-            keys_BHTk=torch.cat([top.keys_BHTk for top in kept], dim=2)[..., :count],
+            keys_BHTk=torch.cat(keys, dim=2)[..., :count],
             weights_BHTk=weights,
             mass_left_out=1 - weights.sum(-1),
             origin=self._origin("top-k"),
         )
+
+    def mass(self) -> NoReturn:
+        """Refused: it is not among what can be kept."""
+        self._refuse("mass")
+
+    @property
+    def rows(self) -> NoReturn:
+        """Refused: the lse of every query is let go of with the queries."""
+        self._refuse("rows")
+
+    @property
+    def summaries(self) -> NoReturn:
+        """Refused: those that were kept are asked one by one."""
+        self._refuse("summaries")
+
+    def weight_on(self, keys_BT: Tensor) -> NoReturn:
+        """Refused: single weights need queries and keys."""
+        self._refuse("weight_on")
 
     def weights(self, *_: Any, **__: Any) -> NoReturn:
         """Refused: cells need queries and keys."""
@@ -120,3 +156,11 @@ class Summed:
         ]
         lse: Lse = "recomputed" if recomputed else "announced"
         return Origin(kind=kind, lse=lse, left_out=tuple(sorted(out)))
+
+
+def fits(blocks: Blocks, size: int) -> bool:
+    """Whether a map of so many blocks a side has just these."""
+    sides = (blocks.rows, blocks.columns)
+    return size > 0 and all(
+        Edges.of(slice(side.start, side.stop), size).count == side.count for side in sides
+    )

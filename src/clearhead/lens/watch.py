@@ -4,15 +4,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from ..attention import watching
-from ..foundation.errors import ConfigError, nearest
 from .seen import Seen
-from .watching.attach import Place, attached, is_foreign, network_of
+from .watching.attach import attached, is_foreign, network_of
 from .watching.budget import Budget
 from .watching.fed import doors_of
-from .watching.keeper import Keeper, Wanted
-
-STATISTICS = frozenset({"received", "entropy", "peak", "distance", "sink", "map", "top"})
-Keep = str | Sequence[str]
+from .watching.keeper import Keeper
+from .watching.wanted import Keep, wanted_of
 
 
 @contextmanager
@@ -22,7 +19,7 @@ def watch(
     keep: Keep = "exact",
     sites: Sequence[str] | None = None,
     heads: Sequence[int] | None = None,
-    top: int = 8,
+    top: int | None = None,
     on: str = "device",
     budget: int | None = None,
 ) -> Iterator[Seen]:
@@ -35,9 +32,10 @@ def watch(
             of statistics. Nothing at all when empty.
         sites: Keep these only.
         heads: Keep these only, of every site.
-        top: How many of the strongest keys to keep, where `top` is kept.
+        top: How many of the strongest keys to keep, where `top` is among the names; 8 when left
+            out.
         on: Where it is kept: `device`, or `host`.
-        budget: How many bytes may be kept; half of what is free when left out.
+        budget: How many bytes may be kept; half of what is free there when left out.
     """
     network = network_of(model)
     with ExitStack() as stack:
@@ -45,7 +43,8 @@ def watch(
         wanted = wanted_of(keep, place, sites=sites, heads=heads, top=top, on=on)
         modules = {id(module): site for site, module in place.modules.items()}
         doors = doors_of(network)
-        keeper = Keeper(modules, wanted, Budget(budget), two_sided=doors.reads is not None)
+        limit = Budget(budget, wanted.savings)
+        keeper = Keeper(modules, wanted, limit, two_sided=doors.reads is not None)
         stack.enter_context(watching(keeper.hear))
         hook = doors.writes.register_forward_pre_hook(keeper.feed, with_kwargs=True)
         stack.callback(hook.remove)
@@ -57,39 +56,3 @@ def watch(
 
             stack.enter_context(overhearing_generation(network, keeper))
         yield Seen(keeper, place.modules, network, place.without)
-
-
-def wanted_of(
-    keep: Keep,
-    place: Place,
-    *,
-    sites: Sequence[str] | None,
-    heads: Sequence[int] | None,
-    top: int,
-    on: str,
-) -> Wanted:
-    """What to keep, checked."""
-    if keep == "exact":
-        statistics: frozenset[str] = frozenset()
-    elif keep == "summaries":
-        statistics = STATISTICS - {"top"}
-    else:
-        statistics = frozenset([keep] if isinstance(keep, str) else keep)
-    unknown = sorted(statistics - STATISTICS)
-    if unknown:
-        choices = ["exact", "summaries", *sorted(STATISTICS)]
-        raise ConfigError(
-            f"There is no {unknown[0]!r} to keep.{nearest(unknown[0], choices)} Give 'exact', "
-            f"'summaries', or some of: {', '.join(sorted(STATISTICS))}."
-        )
-    place.refuse_unknown(sites or ())
-    if on not in ("device", "host"):
-        raise ConfigError(f"on={on!r} is no place to keep things: give 'device' or 'host'.")
-    return Wanted(
-        sites=None if sites is None else frozenset(sites),
-        heads=None if heads is None else tuple(heads),
-        exact=keep == "exact",
-        statistics=statistics,
-        top=top,
-        on=on,
-    )

@@ -15,7 +15,8 @@ from ..traces import Trace
 class Head:
     """One head of one site: the means over its real queries, and what it is called.
 
-    A head without a pattern is called `mixed` and has no score; one nobody judged has no name.
+    `head` is its number in the model, of which a trace may hold only some. A head without a pattern
+    is called `mixed` and has no score; one nobody judged has no name.
     """
 
     site: str
@@ -38,11 +39,22 @@ def heads_of(trace: Trace, *, example: int = 0) -> list[Head]:
             for name in ("entropy", "sink", "distance", "peak")
         }
         names = facts.get("names", [["", None]] * facts["heads"])
-        for head in range(facts["heads"]):
-            numbers = {name: float(values[head]) for name, values in means.items()}
-            name, score = names[head]
+        for place, head in enumerate(numbers_of(facts)):
+            numbers = {name: float(values[place]) for name, values in means.items()}
+            name, score = names[place]
             found.append(Head(site, head, **numbers, name=name, score=score))
     return found
+
+
+def numbers_of(facts: Mapping[str, Any]) -> Sequence[int]:
+    """Which heads of the model those of a site are; all, where the trace does not say."""
+    numbers: Sequence[int] = facts.get("numbers", range(facts["heads"]))
+    return numbers
+
+
+def place_of(trace: Trace, head: Head) -> int:
+    """Where this head stands among those that the trace has of its site."""
+    return numbers_of(sites_of(trace)[head.site]).index(head.head)
 
 
 def sites_of(trace: Trace) -> Mapping[str, Mapping[str, Any]]:
@@ -85,9 +97,11 @@ def chosen(trace: Trace, site: str | None, head: int | None) -> Head:
             f"There is no attention {site!r}.{nearest(site, sites)} There are: {', '.join(sites)}."
         )
     among = [each for each in heads if site in (None, each.site)]
-    count = len(among) if site is not None else max(each.head for each in heads) + 1
-    if head is not None and not 0 <= head < count:
-        raise InputError(f"There is no head {head}: give one from 0 to {count - 1}.")
+    there = sorted({each.head for each in among})
+    if head is not None and head not in there:
+        every = there == list(range(len(there)))
+        told = f"from 0 to {there[-1]}" if every else f"of {', '.join(map(str, there))}"
+        raise InputError(f"There is no head {head}: give one {told}.")
     return telling([each for each in among if head in (None, each.head)])
 
 
@@ -102,10 +116,10 @@ class Gaze:
 
 def gazes(trace: Trace, head: Head, rows: slice, *, example: int = 0) -> list[Gaze]:
     """Where each of these queries looks."""
-    facts = sites_of(trace)[head.site]
-    keys = trace[f"{head.site}.top_keys"].values[example, head.head]
-    weights = trace[f"{head.site}.top_weights"].values[example, head.head]
-    left_out = trace[f"{head.site}.top_left_out"].values[example, head.head]
+    facts, place = sites_of(trace)[head.site], place_of(trace, head)
+    keys = trace[f"{head.site}.top_keys"].values[example, place]
+    weights = trace[f"{head.site}.top_weights"].values[example, place]
+    left_out = trace[f"{head.site}.top_left_out"].values[example, place]
     row_labels = labels_of(trace, head.site, "entropy", facts["queries"])
     key_labels = labels_of(trace, head.site, "received", facts["keys"])
     real_T = real_queries(facts, example)

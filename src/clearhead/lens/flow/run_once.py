@@ -12,11 +12,13 @@ from ..look import Look
 from ..questions.padding import real_queries
 from ..watching.attach import attached
 from ..watching.budget import Budget
-from ..watching.keeper import Keeper, Wanted
+from ..watching.keeper import Keeper
 from ..watching.pieces import joined
+from ..watching.wanted import Wanted
 
 Target = Callable[[], object]
 EVERYTHING = Wanted(sites=None, heads=None, exact=True, statistics=frozenset(), top=0, on="device")
+SAVINGS = ("let the target run the model on a shorter text", "on fewer examples at once")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,7 +63,7 @@ def run_once(network: nn.Module, target: Target) -> Once:
             made[site] = values_BHTE
             return values_BHTE
 
-        keeper = Keeper(sites, EVERYTHING, Budget(None))
+        keeper = Keeper(sites, EVERYTHING, Budget(None, SAVINGS))
         with torch.enable_grad(), watching(keeper.hear), changing(note):
             value = number_with_gradient(target())
     looks = looks_of(keeper)

@@ -80,6 +80,11 @@ class Patterns:
 
     def of(self, site: str) -> list[HeadPattern]:
         """The heads of one site."""
+        if site not in self.unjudged:
+            raise ConfigError(
+                f"There is no attention {site!r} here.{nearest(site, self.unjudged)} There are: "
+                f"{', '.join(self.unjudged) or 'none'}."
+            )
         return [head for head in self.heads if head.site == site]
 
     def __str__(self) -> str:

@@ -10,10 +10,10 @@ from ...foundation.errors import InputError
 from . import fused, plain
 from .collectors import Blocks, Mass, Spans, Top
 from .edges import Edges
-from .scores import tile_scores, weights_on
+from .scores import weights_on
 from .source import Source
 from .summaries import Rows, Summaries
-from .sweep import CPU_PAIRS, GPU_PAIRS, LogSum, row_sums, settled, sweep
+from .sweep import row_sums, settled, sweep
 
 OFF = 1e-3  # how far from 1 a row may add up before the kernel's lse is not taken
 
@@ -70,60 +70,27 @@ def summaries(
 @torch.no_grad()
 def adds_up(source: Source, lse_BHT: Tensor, mass_BHT: Tensor) -> bool:
     """Whether every row has the mass it must have."""
+    every = slice(0, source.sizes[1]), slice(0, source.sizes[2])
+    return rows_add_up(source, lse_BHT, mass_BHT, *every)
+
+
+def rows_add_up(
+    source: Source, lse_Bhr: Tensor, mass_Bhr: Tensor, heads: slice, rows: slice
+) -> bool:
+    """Whether these rows of these heads have the mass they must have."""
     wanted: Tensor | float = 1.0
     sinks_H = source.request.scores.sinks
     if sinks_H is not None:
-        wanted = 1 - (sinks_H.to(lse_BHT)[:, None] - lse_BHT).exp()
-    off = (mass_BHT - wanted).abs_()
+        wanted = 1 - (sinks_H[heads].to(lse_Bhr)[:, None] - lse_Bhr).exp()
+    off = (mass_Bhr - wanted).abs()
     if source.weighs_all_BT is None:
-        off.masked_fill_(source.blind_BT[:, None], 0.0)
+        off.masked_fill_(source.blind_BT[:, None, rows], 0.0)
     return bool((off <= OFF).all())
 
 
 def weight_of(source: Source, rows: Rows, columns_BT: Tensor) -> Float[Tensor, "b h t"]:
     """Every query's weight on one key each; 0 where there is none, or it may not be seen."""
     return weights_on(source, rows.lse_BHT, columns_BT)
-
-
-def cells(
-    source: Source, lse_BHr: Tensor, *, rows: slice, columns: slice, groups: slice
-) -> Float[Tensor, "b h r c"]:
-    """Exact weights of these queries and keys, for all query heads of these key/value heads."""
-    shared = source.sizes[1] // source.request.k_BGSD.shape[1]
-    shape = (
-        source.sizes[0],
-        (groups.stop - groups.start) * shared,
-        rows.stop - rows.start,
-        columns.stop - columns.start,
-    )
-    weights = torch.empty(shape, dtype=source.wide, device=source.device)
-    for part in pieces(source, columns, rows.stop - rows.start):
-        inside = slice(part.start - columns.start, part.stop - columns.start)
-        with torch.no_grad():
-            scores = tile_scores(source, rows, part, groups)
-            scores.sub_(lse_BHr[..., None, :]).exp_()
-            weights[..., inside] = scores.transpose(-2, -1)
-    return weights
-
-
-def pieces(source: Source, columns: slice, height: int) -> list[slice]:
-    """The keys in pieces whose scores, in full precision, stay small."""
-    pairs = 16 * CPU_PAIRS if source.device.type == "cpu" else GPU_PAIRS
-    batch, heads, _, _ = source.sizes
-    longest = max(256, pairs // max(batch * heads * height, 1))
-    starts = range(columns.start, columns.stop, longest)
-    return [slice(start, min(start + longest, columns.stop)) for start in starts]
-
-
-def lse_of(source: Source, rows: slice) -> Float[Tensor, "b h r"]:
-    """The lse of a few rows, without a pass over the others."""
-    if source.lse_BHT is not None:
-        return settled(source, source.lse_BHT)[:, :, rows]
-    collector = LogSum(source)
-    keys = source.sizes[3]
-    nothing = torch.zeros(source.sizes[:3], dtype=source.wide, device=source.device)
-    sweep(source, [collector], rows=rows, columns=Edges.of(slice(0, keys), 1), lse_BHT=nothing)
-    return checked(source, settled(source, collector.total())[:, :, rows])
 
 
 def region(

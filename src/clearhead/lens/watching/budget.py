@@ -1,6 +1,6 @@
 """How much may be kept, and the sentence when it would be too much."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -10,15 +10,21 @@ from ...foundation.errors import CannotError
 
 
 class Budget:
-    """Counts the bytes that are kept, each piece of memory once."""
+    """Counts the bytes that are kept, each piece of memory once.
 
-    def __init__(self, limit: int | None) -> None:
-        self.limit, self.used = limit, 0
+    Args:
+        limit: How many there may be; half of what is free where the first are kept, when left out.
+        savings: What can be done where that is too much.
+    """
+
+    def __init__(self, limit: int | None, savings: Sequence[str]) -> None:
+        self.limit, self.savings, self.used = limit, savings, 0
         self.counted: set[int] = set()
 
     def take(self, site: str, tensors: Iterable[Tensor]) -> None:
         """Count these as kept, or refuse with the arithmetic."""
-        new = [tensor for tensor in tensors if tensor.data_ptr() not in self.counted]
+        by_place = {tensor.data_ptr(): tensor for tensor in tensors}
+        new = [tensor for place, tensor in by_place.items() if place not in self.counted]
         if not new:
             return
         more = sum(tensor.numel() * tensor.element_size() for tensor in new)
@@ -29,8 +35,7 @@ class Budget:
             raise CannotError(
                 f"Keeping {site} takes {in_words(more)} ({sizes} bytes), after "
                 f"{in_words(self.used)} for what came before, and {in_words(self.limit)} may be "
-                "kept. Watch fewer sites or heads (sites=…, heads=…), keep only statistics "
-                "(keep='summaries'), keep on the host (on='host'), or allow more (budget=bytes)."
+                f"kept. You can {', '.join(self.savings[:-1])}, or {self.savings[-1]}."
             )
         self.used += more
         self.counted.update(tensor.data_ptr() for tensor in new)

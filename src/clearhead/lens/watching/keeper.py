@@ -12,48 +12,35 @@ from ...attention.announce import HEARD_HERE
 from ...attention.bias import Chosen
 from ...attention.intervals import Intervals
 from ...foundation.errors import CannotError
+from ..questions.padding import real_queries
+from ..questions.source import Source
 from .beams import Beams
 from .budget import Budget
 from .fed import ids_in
+from .host import piece_on_host, tally_on_host
 from .pieces import Piece, cut, own
 from .reading import read
 from .tally import Tally, tallied
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What to keep: of which sites and heads, all of it or which statistics, and where.
-
-    Args:
-        sites: None for all.
-        heads: None for all.
-        exact: Keep q, k, v and lse; otherwise only `statistics` are worked out and kept.
-    """
-
-    sites: frozenset[str] | None
-    heads: tuple[int, ...] | None
-    exact: bool
-    statistics: frozenset[str]
-    top: int
-    on: str
-
-    @property
-    def nothing(self) -> bool:
-        """Whether only the sites themselves are of interest."""
-        return not self.exact and not self.statistics
+from .wanted import Wanted
 
 
 @dataclass
 class Kept:
-    """What was kept of one site in one run."""
+    """What was kept of one site in one run, of which `heard` calls were told."""
 
     heads: int
+    heard: int = 0
     first: int = 0
     queries: int = 0
     keys: int = 0
     kernel: str = ""
     pieces: list[Piece] = field(default_factory=list)
     tallies: list[Tally] = field(default_factory=list)
+
+    @property
+    def calls(self) -> Sequence[Piece | Tally]:
+        """What was kept of each call."""
+        return self.pieces or self.tallies
 
 
 @dataclass
@@ -133,6 +120,7 @@ class Keeper:
             self.waiting_sources.clear()
         kept = run.sites.setdefault(site, Kept(heads=request.q_BHTD.shape[1], first=request.first))
         kept.kernel = told.attended.kernel
+        kept.heard += 1
         if self.wanted.nothing or not self._wants(site):
             place_call(kept, request, told.module, is_cross=is_cross)
             return
@@ -157,13 +145,8 @@ class Keeper:
         if lse_BHT is not None and self.wanted.heads is not None:
             lse_BHT = lse_BHT[:, list(self.wanted.heads)]
         if not self.wanted.exact:
-            wanted = self.wanted
-            shift = request.first - kept.first
-            tally = tallied(
-                site, request, lse_BHT, reading.blind, wanted.statistics, wanted.top, shift
-            )
-            self.budget.take(site, tally.tensors())
-            kept.tallies.append(tally)
+            source = Source(site=site, request=request, lse_BHT=lse_BHT, blind=reading.blind)
+            self._tally(kept, replace(source, real_BT=self._real(source, step)), step)
             return
         piece = Piece(
             q_BHTD=request.q_BHTD.detach(),
@@ -179,8 +162,28 @@ class Keeper:
             step=step,
         )
         kept.pieces = back_to(kept.pieces, place.start, cross=is_cross)
+        piece = piece if self.wanted.on == "device" else piece_on_host(piece)
         self.budget.take(site, piece.tensors())
-        kept.pieces.append(piece if self.wanted.on == "device" else to_host(piece))
+        kept.pieces.append(piece)
+
+    def _tally(self, kept: Kept, source: Source, step: int) -> None:
+        """Answer the questions now, and keep the answers alone."""
+        shift = source.request.first - kept.first
+        tally = tallied(source, self.wanted, step=step, shift=shift)
+        tally = tally if self.wanted.on == "device" else tally_on_host(tally)
+        self.budget.take(source.site, tally.tensors())
+        kept.tallies.append(tally)
+
+    def _real(self, source: Source, step: int) -> Tensor | None:
+        """Which queries are no padding; in cross-attention, what the self-attention before said."""
+        if not source.site.endswith("cross"):
+            return real_queries(source)
+        own = self.runs[-1].sites.get(source.site.removesuffix("cross") + "self")
+        beside = own.tallies[-1] if own is not None and own.tallies else None
+        if beside is None or beside.padded_BT is None or beside.step != step:
+            return None
+        fits = beside.padded_BT.shape[1] == source.sizes[2]
+        return ~beside.padded_BT.to(source.device) if fits else None
 
 
 @dataclass(frozen=True)
@@ -280,28 +283,11 @@ def of_heads(site: str, request: Request, heads: Sequence[int]) -> Request:
 
 def refuse_absent(site: str, heads: Sequence[int], count: int) -> None:
     """Refuse heads that a site does not have."""
-    if max(heads) >= count or min(heads) < 0:
+    if max(heads) >= count:
         raise CannotError(
             f"{site} has heads 0 to {count - 1} and heads {list(heads)} were asked for. "
             "Ask for heads that are there."
         )
-
-
-def to_host(piece: Piece) -> Piece:
-    """The piece in the host's memory."""
-    cpu = torch.device("cpu")
-    bias, sinks = piece.scores.bias, piece.scores.sinks
-    bias = bias.to(cpu) if isinstance(bias, Tensor) else bias
-    scores = replace(piece.scores, bias=bias, sinks=None if sinks is None else sinks.to(cpu))
-    return replace(
-        piece,
-        q_BHTD=piece.q_BHTD.to(cpu),
-        k_BGND=piece.k_BGND.to(cpu),
-        v_BGNE=piece.v_BGNE.to(cpu),
-        lse_BHT=None if piece.lse_BHT is None else piece.lse_BHT.to(cpu),
-        mask=piece.mask.on(cpu),
-        scores=scores,
-    )
 
 
 def refuse_capture(site: str) -> None:

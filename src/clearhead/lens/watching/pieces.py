@@ -40,6 +40,16 @@ class Piece:
     step: int
 
     @property
+    def rows(self) -> int:
+        """How many rows the batch of this call had."""
+        return len(self.q_BHTD)
+
+    @property
+    def queries(self) -> int:
+        """How many queries each of them had."""
+        return self.q_BHTD.shape[2]
+
+    @property
     def stop(self) -> int:
         """The position behind the last query."""
         return self.start + self.q_BHTD.shape[2]

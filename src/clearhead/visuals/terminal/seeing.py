@@ -9,7 +9,7 @@ from rich.style import Style
 from rich.text import Text
 
 from ...traces import Trace
-from ..heads import Gaze, Head, chosen, gazes, heads_of, labels_of, sites_of
+from ..heads import Gaze, Head, chosen, gazes, heads_of, labels_of, place_of, sites_of
 from ..words.seeing import says_in
 from .bars import bar
 from .grid import cut
@@ -75,7 +75,8 @@ class Screen:
     def opening(self) -> None:
         """Say what was watched."""
         facts = list(self.sites.values())
-        self._say(self.says["title"].format(model=self.trace.about.get("model", "")), "bold")
+        model = self.trace.about.get("model") or self.says["model"]
+        self._say(self.says["title"].format(model=model), "bold")
         counts = self.says["counts"].format(
             sites=len(facts),
             heads=sum(each["heads"] for each in facts),
@@ -129,7 +130,7 @@ class Screen:
 
     def map(self, head: Head) -> None:
         """The head's map: a cell is the mean of a block, or one weight where there is room."""
-        cells = self.trace[f"{head.site}.map_mean"].values[0, head.head]
+        cells = self.trace[f"{head.site}.map_mean"].values[0, place_of(self.trace, head)]
         facts = self.sites[head.site]
         height, width = cells.shape
         fits = 2 * width + LABEL + 2 <= self.width

@@ -7,6 +7,7 @@ from .choose import words_in
 SAYS: dict[str, dict[str, str]] = {
     "en": {
         "title": "What {model} looks at",
+        "model": "a model",
         "counts": "{sites} attentions, {heads} heads, {queries} × {keys} tokens; {kernel}",
         "heads": "Every head, by what it does",
         "layer": "layer",
@@ -37,6 +38,7 @@ SAYS: dict[str, dict[str, str]] = {
     },
     "zh": {
         "title": "{model} 在看什么",
+        "model": "模型",
         "counts": "{sites} 处注意力，{heads} 个头，{queries} × {keys} 个词元；{kernel}",
         "heads": "每个头在做什么",
         "layer": "层",
