@@ -131,14 +131,14 @@ def test_heads_keep_their_numbers_in_a_trace(tmp_path, capsys):
     assert [head.head for head in heads_of(trace)] == [3, 1, 3, 1]
     for head in heads_of(trace):
         assert head.entropy == pytest.approx(every[head.site, head.head].entropy, abs=1e-5)
-    told = [gazes(of, chosen(of, site, 1), slice(5, 6))[0] for of in (trace, whole.trace())]
+    told = [gazes(of, chosen(of, site, 3), slice(5, 6))[0] for of in (trace, whole.trace())]
     assert [key for key, _ in told[0].keys] == [key for key, _ in told[1].keys]
     with pytest.raises(InputError, match=r"There is no head 2: give one of 1, 3\."):
         chosen(trace, site, 2)
-    answer = typed(capsys, "see", tmp_path / "run.trace", "--head", 1, "--json")
-    assert json.loads(answer.out)["shown"]["head"] == 1
-    answer = typed(capsys, "see", tmp_path / "run.trace", "--site", site, "--head", 1)
-    assert "decoder.0.self, head 1" in answer.out
+    answer = typed(capsys, "see", tmp_path / "run.trace", "--head", 3, "--json")
+    assert json.loads(answer.out)["shown"]["head"] == 3
+    answer = typed(capsys, "see", tmp_path / "run.trace", "--site", site, "--head", 3)
+    assert "decoder.0.self, head 3" in answer.out
 
 
 def test_a_trace_that_does_not_say_which_heads_it_has_holds_all_of_them(tmp_path):

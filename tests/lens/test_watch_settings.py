@@ -111,6 +111,7 @@ def test_what_is_moved_to_the_host_is_what_is_counted(keep, monkeypatch):
     seen = seen_with(keep=keep, on="host")
     kept = [each for site in seen.keeper.runs[0].sites.values() for each in site.calls]
     tensors = {tensor.data_ptr(): tensor for each in kept for tensor in each.tensors()}
+    assert moved
     assert {tensor.data_ptr() for tensor in moved} <= set(tensors)
     assert seen.keeper.budget.counted == set(tensors)
     assert seen.keeper.budget.used == sum(t.numel() * t.element_size() for t in tensors.values())

@@ -22,7 +22,7 @@ plant "causes: padding counts in cross-attention" $S/lens/means.py 's/return bes
 plant "causes: padding added to scores counts" $S/lens/means.py 's/request=parted_bias\(told.request\)/request=told.request/' tests $THEIRS -k tokens_of_the_call
 plant "causes: a mean of the last call" $S/lens/means.py 's/self.sum_HE = self.sum_HE \+/self.sum_HE =/; s/self.count \+= /self.count = /' tests $OFF -k all_its_calls
 plant "causes: a reference is heard" $S/lens/means.py 's/unheard\(\), //' tests $OFF -k not_heard
-plant "causes: what is not heard is noted" $S/lens/watching/keeper.py 's/        if not self.listens:/        if False:/' tests $OFF -k not_heard
+plant "causes: what is not heard is noted" $S/lens/watching/keeper.py 's/        if self.listens:/        if True:/' tests $OFF -k not_heard
 plant "causes: moves nobody heard are noted" $S/lens/watching/keeper.py 's/if self.runs and self.listens:/if self.runs:/' tests $WORTH -k beams
 plant "causes: the wrong sign" $S/lens/importance.py 's/number_of\(metric\) - base/base - number_of(metric)/' tests $WORTH -k copy
 plant "causes: heads stay off" $S/lens/importance.py 's/Off\(\{site: \[head\]\}/Off({site: list(range(head + 1))}/' tests $WORTH -k copy

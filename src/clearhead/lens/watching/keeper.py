@@ -283,7 +283,7 @@ def of_heads(site: str, request: Request, heads: Sequence[int]) -> Request:
 
 def refuse_absent(site: str, heads: Sequence[int], count: int) -> None:
     """Refuse heads that a site does not have."""
-    if max(heads) >= count:
+    if max(heads) >= count or min(heads) < 0:
         raise CannotError(
             f"{site} has heads 0 to {count - 1} and heads {list(heads)} were asked for. "
             "Ask for heads that are there."
