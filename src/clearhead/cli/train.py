@@ -21,6 +21,7 @@ def train(
     """Train a model; run again, it goes on where it was ended."""
     from ..config import override, read
     from ..foundation.log import show_log
+    from ..foundation.memory import keep_memory
     from ..recipes import recipe_of
     from ..training import Run
     from ..training import train as learn
@@ -32,6 +33,7 @@ def train(
     else:
         named, rest = arguments_of(changes)
         run = override(recipe_of(recipe or "", **named), rest)
+    keep_memory()
     show_log("warning")
     with Learning(run.train.steps) as onlooker:
         learn(run, look=onlooker)

@@ -32,12 +32,12 @@ def dates(folder: str = "runs/dates/data") -> Run:
         model=Shape(size="tiny", dropout=0.0),
         data=Data(train=table(files["train"]), valid=table(files["valid"]), longest=64),
         train=Train(
-            steps=600,
+            steps=750,
             tokens=2048,
             rate=2e-3,
             schedule=Cosine(warmup=50),
-            save_every=200,
-            valid_every=200,
+            save_every=250,
+            valid_every=250,
             valid_rows=100,
         ),
     )

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from ..foundation.errors import CannotError
-from ..lens import Seen, watch
-from ..lens.alignment import Words, align, words_of
+from ..lens import Seen, Words, align, watch, words_of
 from ..tokens import Encoded
 from .model import Model
 

@@ -66,7 +66,7 @@ def write(folder: Path, step: int, checkpoint: Checkpoint, *, keep: int) -> Path
 def names(folder: Path) -> list[str]:
     """The checkpoints of a folder, the oldest first."""
     there = folder.iterdir() if folder.is_dir() else ()
-    return sorted(each.name for each in there if each.is_dir() and each.name.isdecimal())
+    return sorted((each.name for each in there if each.name.isdecimal()), key=int)
 
 
 def latest(folder: Path) -> Checkpoint | None:

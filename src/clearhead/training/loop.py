@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
+from threading import current_thread, main_thread
 
 import torch
 
+from ..checkpoints.folder import SETTINGS
 from ..checkpoints.parts import Provenance
 from ..config import check, to_plain, to_toml
 from ..foundation.devices import choose_device
@@ -54,6 +56,8 @@ def train(run: Run, *, look: Onlooker = nobody) -> Path:
                 validate(learner, prepared, journal, look)
             if last or asked_to_end or stepped.step % run.train.save_every == 0:
                 save(learner, journal, look)
+    if not (into / "model" / SETTINGS).is_file():  # ended before anything was measured
+        model_of(learner).save(into / "model")
     look(Note(kind="end", step=learner.step, text=str(into / "model")))
     return into / "model"
 
@@ -161,10 +165,20 @@ def refuse_failing(learner: Learner, stepped: Stepped) -> None:
 
 @contextmanager
 def ended_kindly() -> Iterator[list[int]]:
-    """Inside the block, being asked to end (Ctrl-C, SIGTERM) fills the list and ends nothing."""
+    """Inside the block, being asked to end (Ctrl-C, SIGTERM) fills the list and ends nothing.
+
+    Asked again, it ends at once. Only a program's main thread is ever asked.
+    """
     asked: list[int] = []
-    kinds = (signal.SIGTERM, signal.SIGINT)
-    before = {kind: signal.signal(kind, lambda number, _: asked.append(number)) for kind in kinds}
+
+    def note(number: int, frame: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    is_main = current_thread() is main_thread()
+    kinds = (signal.SIGTERM, signal.SIGINT) if is_main else ()
+    before = {kind: signal.signal(kind, note) for kind in kinds}
     try:
         yield asked
     finally:

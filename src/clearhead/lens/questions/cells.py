@@ -6,7 +6,7 @@ from torch import Tensor
 
 from .ask import OFF, checked, rows_add_up
 from .edges import Edges
-from .scores import tile_scores
+from .scores import row_scores
 from .source import Source
 from .summaries import Rows
 from .sweep import CPU_PAIRS, GPU_PAIRS, LogSum, settled, sweep
@@ -58,9 +58,8 @@ def cells(
     for part in pieces(source, columns, rows.stop - rows.start):
         inside = slice(part.start - columns.start, part.stop - columns.start)
         with torch.no_grad():
-            scores = tile_scores(source, rows, part, groups)
-            scores.sub_(lse_BHr[..., None, :]).exp_()
-            weights[..., inside] = scores.transpose(-2, -1)
+            scores = row_scores(source, rows, part, groups)
+            weights[..., inside] = scores.sub_(lse_BHr[..., None]).exp_()
     return weights
 
 

@@ -40,6 +40,35 @@ def tile_scores(
     if shared > 1:
         k_BhcD = k_BhcD.repeat_interleave(shared, dim=1)
     scores: Tensor = torch.matmul(k_BhcD, q_BhDr, out=out)
+    return finished(source, scores, rows, columns, heads, masked=masked)
+
+
+def row_scores(
+    source: Source, rows: slice, columns: slice, groups: slice
+) -> Float[Tensor, "b h r c"]:
+    """The same with queries down and keys across: for a few queries, every key is read once."""
+    request = source.request
+    batch, shared = source.sizes[0], request.q_BHTD.shape[1] // request.k_BGSD.shape[1]
+    heads = slice(groups.start * shared, groups.stop * shared)
+    q_BhrD = request.q_BHTD[:, heads, rows].to(source.wide) * request.scale
+    k_BgcD = request.k_BGSD[:, groups, columns].to(source.wide)
+    q_BgxD = q_BhrD.reshape(batch, k_BgcD.shape[1], -1, q_BhrD.shape[-1])
+    scores = (q_BgxD @ k_BgcD.transpose(-2, -1)).view(*q_BhrD.shape[:3], -1)
+    finished(source, scores.transpose(-2, -1), rows, columns, heads)
+    return scores
+
+
+def finished(
+    source: Source,
+    scores: Float[Tensor, "b h c r"],
+    rows: slice,
+    columns: slice,
+    heads: slice,
+    *,
+    masked: bool = True,
+) -> Float[Tensor, "b h c r"]:
+    """From bare products to scores, in place: cap, bias, who may look at whom."""
+    request = source.request
     if request.scores.softcap is not None:
         scores.div_(request.scores.softcap).tanh_().mul_(request.scores.softcap)
     if request.scores.bias is not None:
