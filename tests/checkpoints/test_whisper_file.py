@@ -2,7 +2,6 @@
 
 import base64
 import json
-from importlib.metadata import version
 
 import pytest
 import small_vocabularies as small
@@ -12,9 +11,9 @@ from published import TOLERANCE, VOCABULARY, Published, text
 from transformers import AutoTokenizer, WhisperTokenizer
 from transformers.models.whisper.tokenization_whisper import LANGUAGES as THEIR_LANGUAGES
 
+from clearhead.checkpoints.foreign import whisper_file
 from clearhead.checkpoints.foreign.huggingface import read_folder, write_folder
 from clearhead.checkpoints.foreign.whisper_file import read_whisper
-from clearhead.checkpoints.installed import installed_file
 from clearhead.foundation.errors import FileError
 from clearhead.tokens import Sounds, whisper_vocabulary
 from clearhead.tokens.whisper_words import FIXED, LANGUAGES
@@ -89,12 +88,20 @@ def test_special_ids_of_the_published_sizes_are_known(tmp_path, size, end):
     assert settings["decoder_start_token_id"] == end + 1
 
 
-def test_without_its_vocabulary_the_model_works_and_a_note_says_what_to_install(tmp_path):
-    if installed_file("openai-whisper", ".tiktoken") is not None:
-        pytest.skip(f"openai-whisper {version('openai-whisper')} is installed here")
-    parts = read_whisper(written(tmp_path / "a.pt", CASE.draw()))
+def test_without_its_vocabulary_the_model_works_and_a_note_says_what_to_install(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(whisper_file, "installed_file", lambda *_: None)
+    theirs = Published(CASE.model, CASE.config, CASE.settings | {"vocab_size": 51865}).draw()
+    parts = read_whisper(written(tmp_path / "a.pt", theirs, n_vocab=51865))
     assert parts.vocabulary is None
     assert "pip install --no-deps openai-whisper" in parts.provenance.notes["vocabulary"]
+
+
+def test_a_model_of_another_size_has_a_vocabulary_of_its_own(tmp_path):
+    parts = read_whisper(written(tmp_path / "a.pt", CASE.draw()))
+    assert parts.vocabulary is None
+    assert "none of Whisper's own vocabularies" in parts.provenance.notes["vocabulary"]
 
 
 def test_a_file_with_something_else_is_refused(tmp_path):

@@ -14,6 +14,7 @@ from published import BERT, DISTILBERT, GPT2, LLAMA, SEQ2SEQ, SIZES, T5, Publish
 from seen_families import GEMMA, MOE, OPT, VIT, WHISPER, inputs_of
 
 from clearhead import watch
+from clearhead.attention import reference
 
 BOTH = ("sdpa", "eager")
 
@@ -113,6 +114,28 @@ def test_outputs_stay_and_weights_are_theirs(published, implementation, padding)
         left_out = [tuple(place) for place in (~real[:, 0, :, 0]).nonzero().tolist()]
         if site.endswith("self"):
             assert list(seen[site].received().left_out) == left_out
+
+
+@pytest.mark.parametrize("precision", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("model", ["LlamaForCausalLM", "BertModel", "T5ForConditionalGeneration"])
+def test_half_precision_stays_as_it_is_and_rows_add_up(model, precision):
+    """Its weights are those of its own 16-bit queries and keys, worked out in float64."""
+    (published,) = (each.published for each in CASES if each.published.model == model)
+    network, inputs = published.draw().to(precision), inputs_of(published, "right")
+    with torch.no_grad():
+        before = network(**inputs)[0]
+        with watch(network) as seen:
+            during = network(**inputs)[0]
+    assert torch.equal(before, during)
+    for site in seen.sites:
+        source, look = seen.source(site), seen[site]
+        wanted = reference.attend(source.request).weights_BHTS
+        found, real = look.weights().values, torch.ones(2, source.sizes[2], dtype=torch.bool)
+        for example, query in look.entropy().left_out:
+            real[example, query] = False
+        assert found.dtype == torch.float32
+        assert ((found - wanted) * real[:, None, :, None]).abs().max() < 1e-5, site
+        assert ((look.mass().values - 1) * real[:, None]).abs().max() < 1e-3, site
 
 
 WRITES = ("ForCausalLM", "LMHeadModel", "ConditionalGeneration", "MTModel")

@@ -8,6 +8,7 @@ import pytest
 from project import PACKAGE
 
 from clearhead.cli import main
+from clearhead.foundation.log import log
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,16 @@ class Answer:
 
 
 def typed(capsys: pytest.CaptureFixture[str], *words: object) -> Answer:
-    """Run `clearhead` with these words in this process."""
+    """Run `clearhead` with these words in this process; the log is as it was when it ends."""
+    before = log().handlers[:], log().level, log().propagate
     capsys.readouterr()
     try:
         main([str(word) for word in words])
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    log().handlers[:], log().propagate = before[0], before[2]
+    log().setLevel(before[1])
     return Answer(code, *capsys.readouterr())
 
 

@@ -186,10 +186,18 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, whole, monkeypatch):
 
 def test_another_run_in_the_same_folder_is_refused(tmp_path):
     stopped_at(tmp_path, 10)
-    for change in ({"seed": 4}, {"model.width": 32}, {"task.smoothing": 0.2}):
-        name = next(iter(change)).split(".", maxsplit=1)[0]
+    for name, change in {
+        "seed": {"seed": 4},
+        "model": {"model.width": 32},
+        "task": {"task.smoothing": 0.2},
+        "train.tokens": {"train.tokens": 100},
+    }.items():
         with pytest.raises(ConfigError, match=rf"holds a run with {name} = .* and now it is"):
             train(short_run.settings(tmp_path, STEPS, **change))
+    with (tmp_path / "train.tsv").open("a") as file:
+        file.write("one two\t12\n")
+    with pytest.raises(ConfigError, match=r"holds a run with other files, or other settings"):
+        train(short_run.settings(tmp_path, STEPS))
 
 
 def test_how_long_it_learns_may_change(tmp_path):

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from ..data import Batches, Position, Store
 from ..foundation.devices import choose_device
 from ..foundation.errors import FileError
-from ..foundation.seeds import derived, seed_globally
+from ..foundation.seeds import derived
 from ..models import Architecture, Network, build
 from ..tasks.task import Ids, Loss
 from .checkpoint import Checkpoint
@@ -50,7 +50,7 @@ class Learner:
         self.device = choose_device(run.device).device
         shape = run.model.settled()
         self.architecture: Architecture = run.task.architecture(prepared.vocabulary, shape)
-        seed_globally(derived(run.seed, "weights"))
+        torch.manual_seed(derived(run.seed, "weights"))
         self.network: Network = build(self.architecture).to(self.device)
         self.optimiser = optimiser_of(self.network, run)
         self.store = prepared.train

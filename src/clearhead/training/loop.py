@@ -38,7 +38,7 @@ def train(run: Run, *, look: Onlooker = nobody) -> Path:
     learner = Learner(run, prepared)
     found = checkpoint.latest(into / "checkpoints")
     if found is not None:
-        refuse_another(run, found.state["run"])
+        refuse_another(run, lasting(run, prepared), found.state["run"])
         learner.resume(found)
         tell_of_threads(found.state["threads"])
     (into / "run.toml").write_text(to_toml(run), encoding="utf-8")
@@ -55,7 +55,7 @@ def train(run: Run, *, look: Onlooker = nobody) -> Path:
             if last or stepped.step % run.train.valid_every == 0:
                 validate(learner, prepared, journal, look)
             if last or asked_to_end or stepped.step % run.train.save_every == 0:
-                save(learner, journal, look)
+                save(learner, lasting(run, prepared), journal, look)
     if not (into / "model" / SETTINGS).is_file():  # ended before anything was measured
         model_of(learner).save(into / "model")
     look(Note(kind="end", step=learner.step, text=str(into / "model")))
@@ -100,10 +100,10 @@ def model_of(learner: Learner) -> Model:
     )
 
 
-def save(learner: Learner, journal: Journal, look: Onlooker) -> None:
-    """Write a checkpoint."""
+def save(learner: Learner, run: Mapping[str, object], journal: Journal, look: Onlooker) -> None:
+    """Write a checkpoint, with what a run must still be to go on from it."""
     folder = Path(learner.run.into) / "checkpoints"
-    state = learner.checkpoint(journal=journal.settle(), run=lasting(learner.run))
+    state = learner.checkpoint(journal=journal.settle(), run=run)
     checkpoint.write(folder, learner.step, state, keep=learner.run.train.keep)
     look(Note(kind="saved", step=learner.step))
 
@@ -120,21 +120,30 @@ def note_of(stepped: Stepped, seconds: float) -> Note:
     return Note(kind="step", step=stepped.step, numbers=numbers)
 
 
-def lasting(run: Run) -> dict[str, object]:
-    """The settings of a run that no folder and no machine changes."""
+def lasting(run: Run, prepared: Prepared) -> dict[str, object]:
+    """What a run must still be to go on: another of these would be another run."""
     plain = to_plain(run)
-    return {key: plain[key] for key in ("seed", "task", "model", "train") if key in plain}
+    return {
+        "seed": run.seed,
+        "task": plain["task"],
+        "model": plain.get("model", {}),
+        "data": prepared.made_from,
+        "train.tokens": run.train.tokens,
+    }
 
 
-def refuse_another(run: Run, before: dict[str, object]) -> None:
+def refuse_another(run: Run, now: Mapping[str, object], before: Mapping[str, object]) -> None:
     """Refuse to go on with a run that was another; how long and how fast it learns may change."""
-    now = lasting(run)
-    for key in ("seed", "task", "model"):
-        if now.get(key) != before.get(key):
-            raise ConfigError(
-                f"{run.into} holds a run with {key} = {before.get(key)!r} and now it is "
-                f"{now.get(key)!r}: give another folder (into=…), or the settings it began with."
-            )
+    for key, value in now.items():
+        if value == before.get(key):
+            continue
+        told = f"{key} = {before.get(key)!r} and now it is {value!r}"
+        if key == "data":
+            told = "other files, or other settings for reading them, than those given now"
+        raise ConfigError(
+            f"{run.into} holds a run with {told}: give another folder (into=…), or what it began "
+            "with."
+        )
 
 
 def tell_of_threads(before: int) -> None:

@@ -23,8 +23,9 @@ DONE = "done"  # a file that is there when all others are
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """What a run learns from, ready."""
+    """What a run learns from, ready. `made_from` is a name for its files and their settings."""
 
+    made_from: str
     vocabulary: Vocabulary
     train: Store
     valid: Store | None
@@ -34,7 +35,8 @@ class Prepared:
 def prepare(run: Run, look: Onlooker) -> Prepared:
     """Find what was made before from the same files and settings, or make it."""
     corpora = {"train": run.data.train} | ({"valid": run.data.valid} if run.data.valid else {})
-    folder = Path(run.into) / "data" / fingerprint(run, corpora)
+    made_from = fingerprint(run, corpora)
+    folder = Path(run.into) / "data" / made_from
     if not (folder / DONE).is_file():
         shutil.rmtree(folder, ignore_errors=True)
         _make(run, corpora, folder, look)
@@ -44,6 +46,7 @@ def prepare(run: Run, look: Onlooker) -> Prepared:
     stores = {name: open_store(folder / f"{name}.arrow") for name in corpora}
     rows = list(rows_of(run.data.valid, run.task.columns)) if run.data.valid else []
     return Prepared(
+        made_from=made_from,
         vocabulary=vocabulary,
         train=stores["train"],
         valid=stores.get("valid"),

@@ -120,7 +120,12 @@ def _settings(dims: Mapping[str, int]) -> dict[str, Any]:
 
 def _vocabulary(size: int) -> tuple[Subwords | None, dict[str, str]]:
     """The vocabulary, which OpenAI's package holds; or none, and a note how to get it."""
-    name, _ = KNOWN.get(size, ("multilingual", None))
+    if size not in KNOWN:
+        return None, {
+            "vocabulary": f"A model with {size} ids has none of Whisper's own vocabularies: give "
+            "it its own as a Hugging Face folder with a tokenizer.json"
+        }
+    name, _ = KNOWN[size]
     path = installed_file(VOCABULARY_PACKAGE, f"/{name}.tiktoken")
     if path is None:
         remedy = f"pip install --no-deps {VOCABULARY_PACKAGE}"
