@@ -4,9 +4,12 @@ Here it learns for a moment only; what it reaches in a minute is `demo/result.js
 """
 
 import json
+import signal
+from io import StringIO
 
 import pytest
 import torch
+from rich.console import Console
 from typed import typed
 
 from clearhead import load
@@ -16,6 +19,7 @@ from clearhead.config import override
 from clearhead.lens.alignment import Judged
 from clearhead.recipes import catalog
 from clearhead.tasks.aligning import answered
+from clearhead.training import learner
 
 pytest.importorskip("babel")
 
@@ -49,7 +53,7 @@ def test_it_learns_once_and_writes_down_what_came_of_it(capsys, folder):
     assert set(result) == {"exact_match", "seconds", "samples"}
     assert 0 <= result["exact_match"] <= 1
     assert len(result["samples"]) == demo.SHOWN
-    (folder / "result.json").write_text(json.dumps(result | {"seconds": 12.5}))
+    (folder / "seconds").write_text("12.5")
     again = typed(capsys, "demo", "--into", folder, "--language", "zh")
     assert "学习用了 12 秒" in again.out.replace("\n", "")
     assert json.loads((folder / "result.json").read_text())["seconds"] == 12.5
@@ -98,3 +102,24 @@ def test_a_language_it_does_not_speak_is_refused(capsys, tmp_path):
     assert answer.code == 2
     assert "fr" in answer.err
     assert not (tmp_path / "new").exists()
+
+
+def test_ended_before_it_was_done_it_shows_nothing(capsys, short, tmp_path, monkeypatch):
+    really = learner.Learner.advance
+
+    def asked(self):
+        signal.raise_signal(signal.SIGINT)
+        return really(self)
+
+    monkeypatch.setattr(learner.Learner, "advance", asked)
+    answer = typed(capsys, "demo", "--into", tmp_path, "--language", "en")
+    assert answer.code == 130
+    assert not (tmp_path / "result.json").exists()
+    assert float((tmp_path / "seconds").read_text()) > 0
+
+
+def test_brackets_in_what_somebody_types_are_text(folder):
+    console = Console(width=80, file=StringIO())
+    shown = shown_of(load(folder / "model", device="cpu"), folder / "data")
+    demo.tell(console, shown, "[/b] 1 May [red]", "[x]", "[y]", demo.SAYS["en"])
+    assert "[/b] 1 May [red]  →  [x]  ≠ wrong, it should be [y]" in console.file.getvalue()

@@ -1,13 +1,14 @@
 """`clearhead train`, `new` and `score`, as people type them."""
 
 import json
+import signal
 
 import pytest
 import short_run
 from typed import refused, typed
 
 from clearhead.config import from_toml, read, to_toml
-from clearhead.training import Run
+from clearhead.training import Run, learner
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_new_settings_are_commented_and_are_a_run(capsys):
 
 def test_settings_are_written_beside_what_was_learned(capsys, settings, tmp_path):
     typed(capsys, "train", settings, "train.rate=0.001")
-    assert read(Run, tmp_path / "run" / "run.toml").train.rate == 0.001
+    assert read(Run, tmp_path / "run" / "settings.toml").train.rate == 0.001
 
 
 def test_what_cannot_be_trained_is_said_in_a_sentence(capsys, settings, tmp_path):
@@ -63,3 +64,30 @@ def test_what_cannot_be_trained_is_said_in_a_sentence(capsys, settings, tmp_path
     assert "cannot be read" in told("train", tmp_path / "other.toml")
     assert "There is no task 'translations'. Did you mean" in told("new", "translations")
     assert "is no file" in told("score", settings, tmp_path / "nothing.tsv")
+
+
+def test_a_run_that_was_asked_to_end_says_that_it_is_not_done(capsys, settings, monkeypatch):
+    really = learner.Learner.advance
+
+    def asked(self):
+        if self.step == 4:
+            signal.raise_signal(signal.SIGTERM)
+        return really(self)
+
+    monkeypatch.setattr(learner.Learner, "advance", asked)
+    answer = typed(capsys, "train", settings)
+    assert answer.code == 130
+    assert "ended at step 5 of 10: the same command goes on" in answer.err
+    monkeypatch.undo()
+    again = typed(capsys, "train", settings)
+    assert again.code == 0
+    assert "goes on behind step 5" in again.err
+
+
+def test_settings_in_the_run_s_own_folder_are_left_alone(capsys, settings, tmp_path):
+    own = tmp_path / "run" / "run.toml"
+    own.parent.mkdir()
+    own.write_text("# mine\n" + settings.read_text())
+    assert typed(capsys, "train", own, "train.rate=0.002").code == 0
+    assert own.read_text().startswith("# mine\n")
+    assert "0.002" not in own.read_text()

@@ -119,3 +119,28 @@ def test_a_packed_file_cut_short_is_told(tmp_path, packed):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(FileError, match=r"pairs.tsv.* is damaged or cut short"):
         fields(path)
+
+
+def test_tables_are_not_read_as_columns(tmp_path):
+    for name in ("a.tsv", "b.tsv"):
+        (tmp_path / name).write_text("source\ttarget\na\tb\n")
+    with pytest.raises(InputError, match=r"2 files were given and .*a.tsv is a table: .* give it"):
+        fields(tmp_path / "a.tsv", tmp_path / "b.tsv")
+
+
+def test_a_mark_of_byte_order_is_no_text(tmp_path):
+    for name, text in (("en", "a\nc\n"), ("de", "b\nd\n"), ("t.tsv", "source\ttarget\na\tb\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8-sig")
+    assert fields(tmp_path / "en", tmp_path / "de") == [("a", "b"), ("c", "d")]
+    assert fields(tmp_path / "t.tsv") == [("a", "b")]
+
+
+def test_half_a_letter_and_damaged_bytes_are_told(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"source": "\\ud800", "target": "b"}\n')
+    with pytest.raises(InputError, match=r"line 1: source is not UTF-8"):
+        fields(tmp_path / "a.jsonl")
+    packed = bytearray(gzip.compress(b"source\ttarget\n" + b"a b c d\te f\n" * 3000))
+    packed[60:80] = bytes(20)
+    (tmp_path / "a.tsv.gz").write_bytes(packed)
+    with pytest.raises((FileError, InputError)):
+        fields(tmp_path / "a.tsv.gz")

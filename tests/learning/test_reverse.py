@@ -29,7 +29,7 @@ def test_a_translator_learns_to_turn_digits_round(tmp_path):
         data=Data(train=Corpus(files=(str(tmp_path / "train.tsv"),)), valid=test),
         train=Train(steps=500, tokens=600, rate=2e-3, schedule=Cosine(warmup=30), valid_every=500),
     )
-    model = load(str(train(run)), device="cpu")
+    model = load(str(train(run).model), device="cpu")
     scored = task.score(model, [row.fields for row in rows_of(test, task.columns)])
     assert scored.numbers["exact_match"] >= 0.9
     assert scored.numbers["chrf"] >= 95

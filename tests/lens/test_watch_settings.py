@@ -169,3 +169,18 @@ def test_padded_queries_give_nothing_in_cross_attention_either():
     exact, summed = found
     assert exact.left_out == summed.left_out == ((1, 3), (1, 4))
     assert (exact.values - summed.values).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("wrong", [[1.7], 1.5, None, ["a"]])
+def test_what_is_no_whole_number_is_never_rounded(wrong):
+    network = tiny.made(tiny.DECODERS["decoder, rotary"], dtype=torch.float32)
+    with torch.no_grad(), watch(network) as seen:
+        network(tiny.ids(1, 1, 5))
+    with unchecked(), pytest.raises(InputError, match=r"is no position: give a whole number"):
+        seen.rollout(to=wrong)
+    look = seen["decoder.0.self"]
+    if wrong is not None:
+        with unchecked(), pytest.raises(InputError, match=r"is no head: give a whole number"):
+            look.weights(heads=wrong)
+    with unchecked():
+        assert seen.rollout(to=torch.tensor(2)).to == (2,)

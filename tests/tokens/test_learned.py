@@ -1,8 +1,10 @@
 """Vocabularies learned from text: every text comes back, in every language, from disk too."""
 
+import logging
+
 import pytest
 
-from clearhead.foundation.errors import InputError
+from clearhead.foundation.errors import ConfigError, InputError
 from clearhead.tokens import Learned, Pair, read_vocabulary
 
 TEXTS = [
@@ -87,7 +89,7 @@ def test_a_pair_reads_with_one_and_writes_with_the_other(tmp_path):
 
 def test_the_same_texts_give_the_same_vocabulary():
     for cut in CUTS:
-        if cut == "unigram":  # the library adds up its scores in whatever order cores finish
+        if cut == "unigram":  # its docstring says that it is the exception
             continue
         one, other = learned(cut), learned(cut)
         assert one.tokenizer.to_str() == other.tokenizer.to_str()
@@ -97,3 +99,24 @@ def test_the_same_texts_give_the_same_vocabulary():
 def test_nothing_can_be_learned_from_nothing(cut):
     with pytest.raises(InputError, match="no text to learn a vocabulary from"):
         Learned(cut=cut).learn([])
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_what_is_spelled_like_a_special_token_is_text(cut, tmp_path):
+    vocabulary = Learned(cut=cut, size=400).learn([*TEXTS, "a </s> b <s> c <pad>"])
+    vocabulary.save(tmp_path)
+    Pair(vocabulary, vocabulary).save(tmp_path / "pair")
+    for each in (vocabulary, read_vocabulary(tmp_path), read_vocabulary(tmp_path / "pair").target):
+        ids = each.ids_of(["a </s> b <pad> c"])[0]
+        assert not {0, 2, 3} & set(ids[:-1])
+        if cut in LOSSLESS:
+            assert each.decode(ids) == "a </s> b <pad> c"
+
+
+def test_a_size_too_small_is_refused_or_said(caplog):
+    for cut in ("bpe", "bytes", "unigram"):
+        with pytest.raises(ConfigError, match=r"give at least that size|give a larger size"):
+            Learned(cut=cut, size=16).learn(TEXTS)
+    with caplog.at_level(logging.WARNING, "clearhead"):
+        Learned(cut="characters", size=20).learn(TEXTS)
+    assert "letters have no room in a vocabulary of 20" in caplog.text

@@ -16,7 +16,7 @@ import torch
 from project import PACKAGE
 
 from clearhead import load
-from clearhead.foundation.errors import ConfigError, FileError
+from clearhead.foundation.errors import CannotError, ConfigError, FileError
 from clearhead.training import checkpoint, train
 from clearhead.training.journal import entries
 
@@ -222,4 +222,61 @@ def test_another_number_of_threads_is_said(tmp_path, caplog):
 def test_what_was_learned_is_a_model(whole):
     model = load(str(whole / "model"), device="cpu")
     assert len(model.translate(["one two three"])) == 1
-    assert (whole / "run.toml").is_file()
+    assert (whole / "settings.toml").is_file()
+
+
+def test_of_several_checkpoints_the_good_ones_stay(tmp_path, caplog):
+    run = stopped_at(tmp_path, 30)
+    folder = tmp_path / "run" / "checkpoints"
+    (folder / "000028" / "state.json").write_text("null")
+    train(short_run.settings(tmp_path, 24, **{"train.keep": 1}))
+    assert checkpoint.names(folder) == ["000024"]
+    assert checkpoint.flaw_of(folder / "000024") is None
+    (folder / "000024" / "sums.json").write_text("null")
+    assert checkpoint.flaw_of(folder / "000024") == "sums.json says nothing"
+    assert run.train.keep == 2
+
+
+def test_what_would_end_a_run_later_ends_it_now(tmp_path):
+    short_run.write(tmp_path)
+    with (tmp_path / "valid.tsv").open("a") as file:
+        file.write("one " * 300 + "\t1\n")
+    with pytest.raises(ConfigError, match=r"data.valid has 301 tokens and a batch may have 200"):
+        train(short_run.settings(tmp_path, STEPS))
+
+
+def test_a_model_without_checkpoints_is_not_written_over(tmp_path):
+    train(fresh(tmp_path, **{"train.steps": 3}))
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
+    with pytest.raises(ConfigError, match=r"holds a model and no checkpoint to go on from"):
+        train(short_run.settings(tmp_path, STEPS))
+
+
+def test_a_second_run_in_the_same_folder_is_refused_while_the_first_is_there(tmp_path):
+    run = fresh(tmp_path, **{"train.steps": 3})
+
+    def look(note):
+        if note.kind == "step" and note.step == 2:
+            with pytest.raises(CannotError, match=r"Another run is writing into"):
+                train(run)
+
+    assert train(run, look=look).finished
+
+
+def test_weights_beyond_all_numbers_are_said_to_be(tmp_path):
+    run = fresh(tmp_path, **{"train.rate": 1e30, "train.valid_every": 3, "train.clip": 0})
+    with pytest.raises(CannotError, match=r"have\s+grown beyond all numbers|steps in a row failed"):
+        train(run)
+
+
+def test_other_words_under_the_same_files_are_noticed(tmp_path):
+    run = stopped_at(tmp_path, 10)
+    (vocabulary,) = (tmp_path / "run" / "data").glob("*/vocabulary/pair.json")
+    vocabulary.write_text(vocabulary.read_text() + "\n")
+    with pytest.raises(ConfigError, match=r"holds a run with another vocabulary"):
+        train(run)
+
+
+def test_it_learns_inside_no_grad_too(tmp_path):
+    with torch.no_grad():
+        assert train(fresh(tmp_path, **{"train.steps": 2})).step == 2

@@ -3,8 +3,8 @@
 Read `reference.py` first: it says what attention is. `contract.py` says what a kernel must accept
 and return; each file in `kernels/` is one way to compute it; `choose.py` picks one and says why.
 `masks.py` and `rules.py` say who may look at whom, `bias.py` and `positions/` where tokens stand,
-`multihead.py` wraps projections around it, `announce.py` tells whoever watches, and `intervene.py`
-lets others change what is handed on.
+`multihead.py` wraps projections around it, `announce.py` tells whoever watches, `follow.py` where
+rows of a batch went, and `intervene.py` lets others change what is handed on.
 """
 
 from .announce import Announcement as Announcement
@@ -18,6 +18,9 @@ from .contract import Attended as Attended
 from .contract import Kernel as Kernel
 from .contract import Request as Request
 from .contract import Scores as Scores
+from .follow import following as following
+from .follow import tell_moved as tell_moved
+from .follow import tell_returned as tell_returned
 from .intervene import changing as changing
 from .masks import Everything as Everything
 from .masks import Mask as Mask
@@ -58,6 +61,9 @@ __all__ = [
     "Window",
     "attend",
     "changing",
+    "following",
+    "tell_moved",
+    "tell_returned",
     "unheard",
     "watching",
     "why",

@@ -8,6 +8,7 @@ provenance.json      where they come from
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 from safetensors.torch import save_file
@@ -25,6 +26,7 @@ from .parts import Parts, Provenance, filled
 SETTINGS = "clearhead.toml"
 WEIGHTS = "model.safetensors"
 ORIGIN = "provenance.json"
+PART = "part-"  # what is being written
 FORMAT = 1
 
 
@@ -58,7 +60,9 @@ def write_own(parts: Parts, folder: Path) -> None:
     """Write the model as one of our folders. A write that fails leaves what was there as it was."""
     _refuse_another(parts, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder, prefix="part-") as beside:
+    for left in folder.glob(f"{PART}*"):  # by a program that was killed while it wrote
+        rmtree(left)
+    with TemporaryDirectory(dir=folder, prefix=PART) as beside:
         made = Path(beside)
         if parts.vocabulary is not None:
             parts.vocabulary.save(made)

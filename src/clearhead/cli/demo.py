@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..tasks import Model
+    from ..training import Note
+    from ..training.notes import Onlooker
     from .dates_shown import Shown
 
 INTO = Path("demo")
+ENDED = 130  # what shells give a program that was asked to end
 SHOWN = 4  # translations that are shown
 
 SAYS = {
@@ -62,6 +66,8 @@ def demo(
     says, console = SAYS[language], Console(highlight=False)
     console.rule(f"[bold]{says['learn']}")
     seconds = learned(into)
+    if seconds is None:
+        raise typer.Exit(ENDED)
     model = load(into / "model", device="cpu")
     shown = shown_of(model, into / "data")
     share = shown.right / shown.all
@@ -70,7 +76,8 @@ def demo(
         "seconds": seconds,
         "samples": [each.plain() for each in shown.samples[:SHOWN]],
     }
-    (into / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
+    (into / "result.json").write_text(text, encoding="utf-8")
     told = says["right"].format(right=shown.right, all=shown.all, share=share, seconds=seconds)
     console.print(f"\n[bold]{told}[/bold]\n")
     console.print(f"[dim]{says['shows'].format(site=shown.site, head=shown.head)}[/dim]")
@@ -80,38 +87,44 @@ def demo(
         converse(console, shown, model, says)
     console.print(f"\n[bold]{says['next']}[/bold]")
     first = shown.samples[0]
-    console.print(f'  clearhead see {into}/model "{first.text}" --target "{first.answer}"')
-    console.print(f'  clearhead translate {into}/model "{first.text}"')
-    console.print("  clearhead tour")
+    for command in (
+        f'see {into}/model "{first.text}" --target "{first.answer}"',
+        f'translate {into}/model "{first.text}"',
+        "tour",
+    ):
+        console.print(f"  clearhead {command}", markup=False, soft_wrap=True)
 
 
-def learned(into: Path) -> float:
-    """Train the translator, or find it trained; how many seconds that took, now or then."""
+def learned(into: Path) -> float | None:
+    """Train the translator, or find it trained; how many seconds that took, in all its parts.
+
+    None where somebody asked the program to end before it was done.
+    """
     from ..config import override
     from ..recipes import recipe_of
-    from ..training import Note, train
+    from ..training import train
     from .learning import Learning
 
     run = recipe_of("dates", str(into / "data"))
     run = override(run, [f"into={into}", "device=cpu"])
+    clock, began = into / "seconds", time.perf_counter()
+    before = float(clock.read_text(encoding="utf-8")) if clock.is_file() else 0.0
     steps: list[int] = []
-    began = time.perf_counter()
+
+    def noted(onlooker: "Onlooker", note: "Note") -> None:
+        steps.extend([note.step] if note.kind == "step" else [])
+        onlooker(note)
+
     with Learning(run.train.steps) as onlooker:
-
-        def look(note: Note) -> None:
-            steps.extend([note.step] if note.kind == "step" else [])
-            onlooker(note)
-
-        train(run, look=look)
-    stored = into / "result.json"
-    if not steps and stored.is_file():
-        return float(json.loads(stored.read_text())["seconds"])
-    return time.perf_counter() - began
+        trained = train(run, look=partial(noted, onlooker))
+    seconds = before + (time.perf_counter() - began if steps else 0.0)
+    clock.write_text(str(seconds), encoding="utf-8")
+    return seconds if trained.finished else None
 
 
 def converse(console: "Console", shown: "Shown", model: "Model", says: dict[str, str]) -> None:
     """Translate what somebody types, until they type nothing."""
-    while text := console.input(f"\n{says['ask']}").strip():
+    while text := console.input(f"\n{says['ask']}", markup=False).strip():
         (answer,) = model.translate([text])
         tell(console, shown, text, answer, answer, says)
 
@@ -121,9 +134,11 @@ def tell(
 ) -> None:
     """One translation, and under it what each part of it looked at."""
     from rich.cells import cell_len
+    from rich.text import Text
 
     wrong = "" if answer == wanted else f"  ≠ {says['wrong'].format(wanted=wanted)}"
-    console.print(f"\n{text}  →  [bold]{answer}[/bold]{wrong}")
+    line = Text(f"\n{text}  →  ").append(answer, style="bold").append(wrong)
+    console.print(line, soft_wrap=True)
     for each in shown.aligned(text, answer):
         target = each.target + " " * (8 - cell_len(each.target))
-        console.print(f"  {target} ← {each.source:12} {each.score:4.0%}")
+        console.print(f"  {target} ← {each.source:12} {each.score:4.0%}", markup=False)

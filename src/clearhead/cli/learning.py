@@ -46,10 +46,12 @@ class Learning:
         elif note.kind == "valid":
             self._valid(note)
         elif note.kind == "begin":
-            self.console.print(f"[dim]{note.text}[/dim]")
+            self._say(note.text, style="dim")
             self.progress.update(self.bar, completed=note.step)
         elif note.kind == "end":
-            self.console.print(f"→ {note.text}")
+            self._say(f"→ {note.text}")
+        elif note.kind == "ended":
+            self._say(f"ended at step {note.step} of {self.steps}: the same command goes on")
 
     def _step(self, note: Note) -> None:
         numbers = note.numbers
@@ -62,12 +64,16 @@ class Learning:
         told = f"loss {self.loss:.3f}  {rate:,.0f} tokens/s"
         self.progress.update(self.bar, completed=note.step, description=told)
         if not self.console.is_terminal and note.step % max(self.steps // 20, 1) == 0:
-            self.console.print(f"{note.step}/{self.steps}  {told}")
+            self._say(f"{note.step}/{self.steps}  {told}")
 
     def _valid(self, note: Note) -> None:
         if note.numbers:
             told = "  ".join(f"{name} {value:.4g}" for name, value in note.numbers.items())
-            self.console.print(f"[bold]{note.step}[/bold]  {told}")
+            self._say(f"{note.step}  {told}", style="bold")
         for read, answered, wanted in note.samples:
             mark = "=" if answered == wanted else "≠"
-            self.console.print(f"  {read} → {answered} {mark} {wanted}", markup=False)
+            self._say(f"  {read} → {answered} {mark} {wanted}")
+
+    def _say(self, text: str, style: str = "") -> None:
+        """One line as it is: what stands in brackets is text, and no line is broken."""
+        self.console.print(text, style=style or None, markup=False, soft_wrap=True)

@@ -8,6 +8,8 @@ import typer
 
 from ..foundation.errors import ConfigError
 
+ENDED = 130  # what shells give a program that was asked to end
+
 
 def train(
     words: Annotated[
@@ -36,7 +38,9 @@ def train(
     keep_memory()
     show_log("warning")
     with Learning(run.train.steps) as onlooker:
-        learn(run, look=onlooker)
+        trained = learn(run, look=onlooker)
+    if not trained.finished:
+        raise typer.Exit(ENDED)
 
 
 def parted(words: Sequence[str], recipe: str | None) -> tuple[Path | None, list[str]]:

@@ -3,6 +3,8 @@
 import gzip
 import json
 import lzma
+import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -84,6 +86,12 @@ def _found(corpus: Corpus, names: Sequence[str]) -> Iterator[Row | Flaw]:
     kind = _kind(paths[0]) if paths else ""
     if len(paths) == 1 and kind in TABLES:
         return _table(paths[0], kind, names, corpus.columns or tuple(names))
+    tables = [path for path in paths if _kind(path) in TABLES]
+    if tables:
+        raise InputError(
+            f"{len(paths)} files were given and {tables[0]} is a table: a table holds all columns, "
+            "so give it alone; several files are one text file a column."
+        )
     if len(paths) != len(names):
         raise InputError(
             f"{len(paths)} text files were given and this task reads {len(names)} columns "
@@ -145,10 +153,11 @@ def _lines(files: Sequence[BufferedIOBase], paths: Sequence[Path]) -> list[Itera
 
 
 def _unpacked(file: BufferedIOBase, path: Path) -> Iterator[bytes]:
-    """Lines, or a sentence where a packed file is damaged."""
+    """Lines, or a sentence where a packed file is damaged. A mark of byte order is no text."""
     try:
-        yield from file
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+        for number, line in enumerate(file):
+            yield line if number else line.removeprefix(BOM_UTF8)
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
         raise FileError(f"{path} is damaged or cut short ({error}). Copy it again.") from error
 
 
@@ -216,4 +225,6 @@ def _jsonl(
         if missing:
             yield Flaw(place, f"it has no text under {missing[0]!r}")
         else:
-            yield _row([str(cell).encode() for cell in cells], names, place)
+            # Half a letter (a lone surrogate) is kept as it is, and found to be no text.
+            raw = [str(cell).encode("utf-8", "surrogatepass") for cell in cells]
+            yield _row(raw, names, place)

@@ -5,6 +5,7 @@ are another file, and what is the same is not made again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,8 @@ def open_store(path: Path) -> "Store":
         reader = pa.ipc.open_file(pa.memory_map(str(path)))
     except (pa.ArrowInvalid, OSError) as error:
         raise FileError(
-            f"{path} cannot be read as stored examples ({error}): remove it, and it is made again."
+            f"{path} cannot be read as stored examples ({error}): remove the folder {path.parent}, "
+            "and it is made again."
         ) from error
     return Store(reader)
 
@@ -66,6 +68,18 @@ class Store:
         last = reader.get_batch(batches - 1).num_rows if batches else 0
         self.count: int = max(batches - 1, 0) * ROWS + last
         self._views: dict[int, Mapping[str, tuple[Ids, Ids]]] = {}
+
+    @cached_property
+    def longest(self) -> int:
+        """How many ids the longest field of all examples has."""
+        return max(
+            (
+                int(np.diff(starts).max())
+                for batch in range(self.reader.num_record_batches)
+                for starts, _ in self._view(batch).values()
+            ),
+            default=0,
+        )
 
     def __len__(self) -> int:
         return self.count

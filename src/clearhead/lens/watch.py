@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from ..attention import watching
+from ..attention import following, watching
 from .seen import Seen
 from .watching.attach import attached, is_foreign, network_of
 from .watching.budget import Budget
@@ -44,8 +44,11 @@ def watch(
         modules = {id(module): site for site, module in place.modules.items()}
         doors = doors_of(network)
         limit = Budget(budget, wanted.savings)
-        keeper = Keeper(modules, wanted, limit, two_sided=doors.reads is not None)
+        keeper = Keeper(
+            modules, wanted, limit, two_sided=doors.reads is not None, decodes=doors.writes
+        )
         stack.enter_context(watching(keeper.hear))
+        stack.enter_context(following(keeper))
         hook = doors.writes.register_forward_pre_hook(keeper.feed, with_kwargs=True)
         stack.callback(hook.remove)
         if doors.reads is not None:

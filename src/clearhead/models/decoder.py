@@ -10,7 +10,7 @@ from typing import Literal
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ..attention import Documents, Everything, Mask
+from ..attention import Documents, Everything, Mask, tell_moved
 from ..attention.caches import Cache, Growing, Held, Rolling, Static
 from ..foundation.errors import InputError, refuse_unknown
 from ..layers import LabelOutput, Labels, LogitOutput, Logits, WordInput, Words
@@ -41,6 +41,7 @@ class Past:
 
     caches: Sequence[Cache]
     memories: list[Held] = field(default_factory=list)
+    decodes: nn.Module | None = field(default=None, repr=False)  # whose past it is
 
     @property
     def length(self) -> int:
@@ -56,6 +57,7 @@ class Past:
         """The same where every row reads the memory that it read before: no memory is copied."""
         for cache in self.caches:
             cache.reorder(rows_B)
+        tell_moved(self.decodes, rows_B)
 
 
 class DecoderNetwork(nn.Module):
@@ -84,7 +86,7 @@ class DecoderNetwork(nn.Module):
                 caches.append(Rolling(window))
             else:
                 caches.append(Static(capacity) if cache == "static" else Growing())
-        return Past(caches)
+        return Past(caches, decodes=self)
 
     def forward(  # noqa: PLR0913 - every kind of place a token can have
         self,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
+from ..attention import tell_returned
 from ..foundation.errors import CannotError, InputError
 from ..inference.beam import Search, beam_search
 from ..inference.lengths import average
@@ -41,6 +42,8 @@ def translate(
             search,
             max_tokens=[limits[place] for place in places],
         )
+        end = list(search.stops)[:1]
+        tell_returned(network.decoder, [[start, *best.ids, *end] for best, *_ in found])
         for place, (best, *_) in zip(places, found, strict=True):
             answers[place] = vocabulary.target.decode(best.ids)
     return answers

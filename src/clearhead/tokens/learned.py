@@ -3,9 +3,11 @@
 The `tokenizers` library learns and runs it; this file says how text is cut before.
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
+from unicodedata import normalize
 
 from tokenizers import (
     Regex,
@@ -19,10 +21,12 @@ from tokenizers import (
 )
 
 from ..config import setting
-from ..foundation.errors import InputError
+from ..foundation.errors import ConfigError, InputError
+from ..foundation.log import log
 from .beside import Beside
 from .subwords import Subwords
 
+NEVER = -1e6  # a score that any other way to cut beats
 PADDING, UNKNOWN, START, END = SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 
 
@@ -32,7 +36,8 @@ class Learned:
 
     Every text gets the token that ends it. `words` are cut at spaces and punctuation, each digit
     by itself; `characters` need no size that matters; `bpe` and `unigram` cut words into pieces
-    and bring every space back; `bytes` are byte pairs, for which no text is unknown.
+    and bring every space back; `bytes` are byte pairs, for which no text is unknown. The same texts
+    give the same vocabulary, but for `unigram`, whose scores the library adds up in any order.
     """
 
     cut: Literal["words", "characters", "bpe", "unigram", "bytes"] = setting(
@@ -49,7 +54,10 @@ class Learned:
         decoder = _joiner(self.cut)
         if decoder is not None:
             tokenizer.decoder = decoder
-        tokenizer.train_from_iterator(texts, _trainer(self.cut, self.size))
+        letters: set[str] = set()
+        self._train(tokenizer, _noted(texts, letters))
+        if self.cut == "unigram":
+            tokenizer.model = _never_special(tokenizer)
         tokenizer.post_processor = processors.TemplateProcessing(
             single=f"$A {END}", special_tokens=[(END, SPECIALS.index(END))]
         )
@@ -57,7 +65,44 @@ class Learned:
             raise InputError(
                 "There is no text to learn a vocabulary from: give files with at least one word."
             )
+        self._check(tokenizer, letters)
         return Subwords(tokenizer, BESIDE)
+
+    def _train(self, tokenizer: Tokenizer, texts: Iterable[str]) -> None:
+        try:
+            tokenizer.train_from_iterator(texts, _trainer(self.cut, self.size))
+        except Exception as error:  # the library has no error of its own
+            raise ConfigError(
+                f"No vocabulary of {self.size} tokens can be learned ({error}): give a larger size."
+            ) from error
+
+    def _check(self, tokenizer: Tokenizer, letters: set[str]) -> None:
+        """Refuse more tokens than were asked for; say which letters there was no room for."""
+        if tokenizer.get_vocab_size() > self.size:
+            raise ConfigError(
+                f"A vocabulary of {self.size} tokens has no room for every letter and the special "
+                f"tokens, which are {tokenizer.get_vocab_size()}: give at least that size."
+            )
+        missing = [letter for letter in letters if tokenizer.token_to_id(letter) is None]
+        if self.cut == "characters" and missing:
+            log("tokens").warning(
+                f"{len(missing)} of {len(letters)} letters have no room in a vocabulary of "
+                f"{self.size} and will be unknown: give a size of {len(letters) + len(SPECIALS)}."
+            )
+
+
+def _noted(texts: Iterable[str], letters: set[str]) -> Iterator[str]:
+    """The same texts; their letters are noted on the way."""
+    for text in texts:
+        letters.update(normalize("NFC", text))
+        yield text
+
+
+def _never_special(tokenizer: Tokenizer) -> Any:
+    """The same unigrams; a special token is never the best way to cut what is spelled like it."""
+    stored = json.loads(tokenizer.to_str())["model"]
+    pairs = [(piece, NEVER if piece in SPECIALS else score) for piece, score in stored["vocab"]]
+    return models.Unigram(pairs, unk_id=stored["unk_id"], byte_fallback=False)
 
 
 BESIDE = Beside(
@@ -66,6 +111,7 @@ BESIDE = Beside(
         "unk_token": UNKNOWN,
         "bos_token": START,
         "eos_token": END,
+        "split_special_tokens": True,
     },
     generation={"decoder_start_token_id": SPECIALS.index(START)},
 )

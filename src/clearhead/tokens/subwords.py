@@ -21,6 +21,9 @@ class Subwords:
         tokenizer.no_padding()
         self.tokenizer = tokenizer
         self.beside = beside or Beside()
+        # Their word for it: what is spelled like a special token in a text is text.
+        if self.beside.options.get("split_special_tokens"):
+            tokenizer.encode_special_tokens = True
         self.specials: Specials = read_specials(
             tokenizer.token_to_id, self.beside.special_tokens, self.beside.ids
         )

@@ -10,8 +10,9 @@ journal.py      what happened, line by line
 notes.py        what whoever looks on is told
 """
 
+from .loop import Trained as Trained
 from .loop import train as train
 from .notes import Note as Note
 from .run import Run as Run
 
-__all__ = ["Note", "Run", "train"]
+__all__ = ["Note", "Run", "Trained", "train"]

@@ -58,7 +58,9 @@ def write(folder: Path, step: int, checkpoint: Checkpoint, *, keep: int) -> Path
     shutil.rmtree(made, ignore_errors=True)
     part.replace(made)
     _to_disk(folder)
-    for old in names(folder)[:-keep]:
+    passed_over = [name for name in names(folder) if int(name) > step]  # damaged, and behind us
+    left = [name for name in names(folder) if int(name) <= step]
+    for old in [*passed_over, *left[:-keep]]:
         shutil.rmtree(folder / old)
     return made
 
@@ -97,6 +99,8 @@ def flaw_of(checkpoint: Path) -> str | None:
         sums = json.loads((checkpoint / SUMS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return f"{SUMS} cannot be read"
+    if not isinstance(sums, dict):
+        return f"{SUMS} says nothing"
     for name in (WEIGHTS, OPTIMISER, STATE):
         file = checkpoint / name
         if not file.is_file():

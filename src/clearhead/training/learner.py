@@ -56,7 +56,7 @@ class Learner:
         self.store = prepared.train
         self.batches = Batches(prepared.train, tokens=run.train.tokens, seed=run.seed)
         self.position = Position()
-        self.step = self.skipped = self.failed_in_a_row = 0
+        self.step = self.saved = self.skipped = self.failed_in_a_row = 0
         self.best: dict[str, float] = {}
 
     def advance(self) -> Stepped:
@@ -94,7 +94,8 @@ class Learner:
         numbers, self.position = self.batches.at(self.position)
         torch.manual_seed(derived(self.run.seed, f"dropout/{self.step}/{number}"))
         self.last = examples_of(self.store, numbers)
-        loss = self.loss(self.last)
+        with torch.enable_grad():
+            loss = self.loss(self.last)
         torch.autograd.backward(loss.total)
         return loss
 
@@ -149,6 +150,7 @@ class Learner:
                     self.optimiser.state[parameter] = moments
         state = found.state
         self.step, self.position = state["step"], Position(**state["position"])
+        self.saved = self.step
         self.skipped, self.failed_in_a_row = state["skipped"], state["failed_in_a_row"]
         self.best = dict(state["best"])
 

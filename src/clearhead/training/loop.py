@@ -4,7 +4,9 @@ import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import inf
+from dataclasses import dataclass
+from importlib.util import find_spec
+from math import inf, isfinite
 from pathlib import Path
 from threading import current_thread, main_thread
 
@@ -24,9 +26,20 @@ from .notes import Note, Onlooker, nobody
 from .prepare import Prepared, prepare
 from .run import Run
 
+USED = "settings.toml"  # the settings as they were used
 
-def train(run: Run, *, look: Onlooker = nobody) -> Path:
-    """Train, or go on training, up to the last step; the folder of the best model comes back.
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """What came of a run. `model` is the folder of the best model so far."""
+
+    model: Path
+    step: int
+    finished: bool
+
+
+def train(run: Run, *, look: Onlooker = nobody) -> Trained:
+    """Train, or go on training, up to the last step, or until somebody asks the program to end.
 
     Ended at any moment, by whatever: the same run again goes on from its last checkpoint, and its
     losses are those of a run that was never ended (to the bit on a CPU with as many threads).
@@ -34,32 +47,79 @@ def train(run: Run, *, look: Onlooker = nobody) -> Path:
     check(run)
     choose_device(run.device)  # refused before anything is written
     into = Path(run.into)
-    prepared = prepare(run, look)
-    learner = Learner(run, prepared)
+    with alone_in(into), ended_kindly() as asked_to_end:
+        prepared = prepare(run, look)
+        learner = Learner(run, prepared)
+        written = begun(learner, prepared, look)
+        with Journal(into / "journal.jsonl", written) as journal:
+            while learner.step < run.train.steps and not asked_to_end:
+                began = time.perf_counter()
+                stepped = learner.advance()
+                journal.add(**line_of(stepped))
+                refuse_failing(learner, stepped)
+                look(note_of(stepped, time.perf_counter() - began))
+                last = stepped.step == run.train.steps
+                if last or stepped.step % run.train.valid_every == 0:
+                    validate(learner, prepared, journal, look)
+                if last or stepped.step % run.train.save_every == 0:
+                    save(learner, lasting(run, prepared), journal, look)
+            if learner.step and learner.step != learner.saved:  # asked to end
+                save(learner, lasting(run, prepared), journal, look)
+    if not (into / "model" / SETTINGS).is_file():  # ended before anything was measured
+        model_of(learner).save(into / "model")
+    finished = learner.step >= run.train.steps
+    kind = "end" if finished else "ended"
+    look(Note(kind=kind, step=learner.step, text=str(into / "model")))
+    return Trained(model=into / "model", step=learner.step, finished=finished)
+
+
+def begun(learner: Learner, prepared: Prepared, look: Onlooker) -> int:
+    """Begin, or go on from the last checkpoint; how much of the journal is kept."""
+    run, into = learner.run, Path(learner.run.into)
     found = checkpoint.latest(into / "checkpoints")
+    if found is None and (into / "model" / SETTINGS).is_file():
+        raise ConfigError(
+            f"{into} holds a model and no checkpoint to go on from, and the model would be lost: "
+            "give another folder (into=…)."
+        )
     if found is not None:
         refuse_another(run, lasting(run, prepared), found.state["run"])
         learner.resume(found)
         tell_of_threads(found.state["threads"])
-    (into / "run.toml").write_text(to_toml(run), encoding="utf-8")
-    look(Note(kind="begin", step=learner.step, text=str(run.model.settled())))
-    written = found.state["journal"] if found else 0
-    with Journal(into / "journal.jsonl", written) as journal, ended_kindly() as asked_to_end:
-        while learner.step < run.train.steps and not asked_to_end:
-            began = time.perf_counter()
-            stepped = learner.advance()
-            journal.add(step=stepped.step, loss=stepped.loss, norm=stepped.norm, rate=stepped.rate)
-            refuse_failing(learner, stepped)
-            look(note_of(stepped, time.perf_counter() - began))
-            last = stepped.step == run.train.steps
-            if last or stepped.step % run.train.valid_every == 0:
-                validate(learner, prepared, journal, look)
-            if last or asked_to_end or stepped.step % run.train.save_every == 0:
-                save(learner, lasting(run, prepared), journal, look)
-    if not (into / "model" / SETTINGS).is_file():  # ended before anything was measured
-        model_of(learner).save(into / "model")
-    look(Note(kind="end", step=learner.step, text=str(into / "model")))
-    return into / "model"
+    (into / USED).write_text(to_toml(run), encoding="utf-8")
+    begins = f"goes on behind step {learner.step}: " if learner.step else ""
+    look(Note(kind="begin", step=learner.step, text=f"{begins}{run.model.settled()}"))
+    return int(found.state["journal"]) if found else 0
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Inside the block no other run writes into this folder; a second one is refused."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if find_spec("fcntl") is None:  # Windows: nobody is kept out
+        yield
+        return
+    import fcntl
+
+    with (folder / ".running").open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CannotError(
+                f"Another run is writing into {folder} now: wait for it, or give another folder "
+                "(into=…)."
+            ) from error
+        yield
+
+
+def line_of(stepped: Stepped) -> dict[str, float]:
+    """One step, as the journal keeps it."""
+    return {
+        "step": stepped.step,
+        "loss": stepped.loss,
+        "norm": stepped.norm,
+        "rate": stepped.rate,
+    }
 
 
 def validate(learner: Learner, prepared: Prepared, journal: Journal, look: Onlooker) -> None:
@@ -71,6 +131,7 @@ def validate(learner: Learner, prepared: Prepared, journal: Journal, look: Onloo
     if prepared.valid is not None:
         numbers["loss"] = learner.loss_over(prepared.valid)
         rows = prepared.valid_rows[: learner.run.train.valid_rows]
+        refuse_lost(learner, numbers["loss"])
         scored = learner.run.task.score(model, rows)
         numbers.update(scored.numbers)
         samples = [
@@ -83,6 +144,16 @@ def validate(learner: Learner, prepared: Prepared, journal: Journal, look: Onloo
         model.save(Path(learner.run.into) / "model")
     journal.add(step=learner.step, valid=numbers, best=learner.best["step"])
     look(Note(kind="valid", step=learner.step, numbers=numbers, samples=samples))
+
+
+def refuse_lost(learner: Learner, loss: float) -> None:
+    """Stop where the weights have become useless, rather than measure them."""
+    if not isfinite(loss):
+        raise CannotError(
+            f"At step {learner.step} the loss over what was held back is {loss}: the weights have "
+            "grown beyond all numbers. Lower train.rate, or raise train.schedule.warmup, and begin "
+            "again in another folder (into=…)."
+        )
 
 
 def ranked(numbers: Mapping[str, float], decides: Sequence[str]) -> list[float]:
@@ -105,6 +176,7 @@ def save(learner: Learner, run: Mapping[str, object], journal: Journal, look: On
     folder = Path(learner.run.into) / "checkpoints"
     state = learner.checkpoint(journal=journal.settle(), run=run)
     checkpoint.write(folder, learner.step, state, keep=learner.run.train.keep)
+    learner.saved = learner.step
     look(Note(kind="saved", step=learner.step))
 
 
@@ -128,6 +200,7 @@ def lasting(run: Run, prepared: Prepared) -> dict[str, object]:
         "task": plain["task"],
         "model": plain.get("model", {}),
         "data": prepared.made_from,
+        "vocabulary": prepared.words,
         "train.tokens": run.train.tokens,
     }
 
@@ -140,6 +213,8 @@ def refuse_another(run: Run, now: Mapping[str, object], before: Mapping[str, obj
         told = f"{key} = {before.get(key)!r} and now it is {value!r}"
         if key == "data":
             told = "other files, or other settings for reading them, than those given now"
+        if key == "vocabulary":
+            told = "another vocabulary than the one that was learned now"
         raise ConfigError(
             f"{run.into} holds a run with {told}: give another folder (into=…), or what it began "
             "with."
@@ -164,7 +239,8 @@ def refuse_failing(learner: Learner, stepped: Stepped) -> None:
         return
     kept = Path(learner.run.into) / "failed.txt"
     decode = learner.vocabulary.decode
-    kept.write_text("\n".join(decode(list(map(int, one[0]))) for one in learner.last) + "\n")
+    texts = [decode(list(map(int, example[0]))) for example in learner.last]
+    kept.write_text("\n".join(texts) + "\n", encoding="utf-8")
     raise CannotError(
         f"{learner.failed_in_a_row} steps in a row failed, the last was {stepped.step}: a loss or "
         f"gradient was not a number. The last batch is in {kept}. Lower train.rate, or raise "

@@ -9,7 +9,7 @@ class Note:
     """Something that happened.
 
     Args:
-        kind: `begin`, `step`, `valid`, `saved`, `warning`, `end`.
+        kind: `begin`, `step`, `valid`, `saved`, `end`, or `ended` where it was asked to before.
         numbers: What was measured, by name.
         samples: Texts: what was read, what was answered, what was wanted.
     """

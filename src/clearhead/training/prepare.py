@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from itertools import islice
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..config import to_plain
 from ..data import Corpus, Store, open_store, paths_of, rows_of, write_store
-from ..foundation.errors import FileError, InputError
+from ..foundation.errors import ConfigError, FileError, InputError
 from ..foundation.log import log
 from ..tasks.task import Ids, Task
 from ..tokens import Vocabulary, read_vocabulary
@@ -23,9 +23,15 @@ DONE = "done"  # a file that is there when all others are
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """What a run learns from, ready. `made_from` is a name for its files and their settings."""
+    """What a run learns from, ready.
+
+    Args:
+        made_from: A name for its files and the settings for reading them.
+        words: A name for its vocabulary.
+    """
 
     made_from: str
+    words: str
     vocabulary: Vocabulary
     train: Store
     valid: Store | None
@@ -44,14 +50,35 @@ def prepare(run: Run, look: Onlooker) -> Prepared:
     if vocabulary is None:
         raise FileError(f"{folder} lost its vocabulary: remove the folder, and it is made again.")
     stores = {name: open_store(folder / f"{name}.arrow") for name in corpora}
+    refuse_too_long(run, stores)
     rows = list(rows_of(run.data.valid, run.task.columns)) if run.data.valid else []
     return Prepared(
         made_from=made_from,
+        words=name_of(folder / "vocabulary"),
         vocabulary=vocabulary,
         train=stores["train"],
         valid=stores.get("valid"),
         valid_rows=[row.fields for row in rows],
     )
+
+
+def refuse_too_long(run: Run, stores: Mapping[str, Store]) -> None:
+    """Refuse now what would end the run later: an example that no batch has room for."""
+    for name, store in stores.items():
+        if store.longest > run.train.tokens:
+            raise ConfigError(
+                f"An example of data.{name} has {store.longest} tokens and a batch may have "
+                f"{run.train.tokens} (train.tokens): raise that, or leave such examples out with a "
+                f"smaller data.longest than {run.data.longest}."
+            )
+
+
+def name_of(folder: Path) -> str:
+    """A name that changes with any file in a folder."""
+    digest = sha256()
+    for file in sorted(folder.iterdir()):
+        digest.update(f"{file.name}/".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def fingerprint(run: Run, corpora: dict[str, Corpus]) -> str:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ...foundation.errors import CannotError, ConfigError, InputError, nearest
 from ..look import Look
+from ..questions.places import is_one, whole_numbers
 
 SITE = re.compile(r"(encoder|decoder)\.(\d+)\.(self|cross)")
 SIDES = ("encoder", "decoder")
@@ -107,7 +108,8 @@ def _whole(look: Look) -> Look:
 def positions(to: int | Sequence[int], look: Look) -> tuple[int, ...]:
     """Of each example which query is meant; below 0 counted from its last that is no padding."""
     batch, _, queries, _ = look.shape
-    asked = [to] * batch if isinstance(to, int) else [int(each) for each in to]
+    asked = whole_numbers(to, "position")
+    asked = asked * batch if is_one(to) else asked
     if len(asked) != batch:
         raise InputError(
             f"{len(asked)} positions were given for {batch} examples: give one number, or one for "

@@ -1,6 +1,8 @@
 """Which queries, keys and heads are meant, checked."""
 
 from collections.abc import Sequence
+from operator import index
+from typing import Any
 
 from ...foundation.errors import InputError
 
@@ -23,9 +25,25 @@ def places(given: Places, count: int, what: str) -> slice:
     return slice(start, stop)
 
 
+def is_one(given: object) -> bool:
+    """Whether it is one number and no list of them."""
+    return not hasattr(given, "__len__") or (hasattr(given, "dim") and given.dim() == 0)
+
+
+def whole_numbers(given: object, what: str) -> list[int]:
+    """One whole number, or several, as a list; what is none is refused and never rounded."""
+    several: Any = [given] if is_one(given) else given
+    try:
+        return [index(each) for each in several]
+    except TypeError:
+        raise InputError(
+            f"{given!r} is no {what}: give a whole number, or a list of them."
+        ) from None
+
+
 def numbers(given: Sequence[int] | int, count: int, what: str) -> list[int]:
     """Places by number; an error names those that are not there."""
-    chosen = [given] if isinstance(given, int) else [int(each) for each in given]
+    chosen = whole_numbers(given, what)
     wrong = [each for each in chosen if not 0 <= each < count]
     if wrong or not chosen:
         raise InputError(

@@ -17,6 +17,7 @@ class Beams:
 
     fed: list[Tensor | None] = field(default_factory=list)  # ids of each step, [rows, tokens]
     moves: dict[int, Tensor] = field(default_factory=dict)  # after which step, where rows are from
+    scattered: bool = False  # rows of several texts moved, some texts leaving: not followed yet
 
     @property
     def moved(self) -> bool:

@@ -61,13 +61,20 @@ class Keeper:
 
     Args:
         two_sided: What an encoder reads is told by itself, with `feed_source`.
+        decodes: Our own decoder, where the model has one: its searches say where rows went.
     """
 
     def __init__(
-        self, modules: Mapping[int, str], wanted: Wanted, budget: Budget, *, two_sided: bool = False
+        self,
+        modules: Mapping[int, str],
+        wanted: Wanted,
+        budget: Budget,
+        *,
+        two_sided: bool = False,
+        decodes: nn.Module | None = None,
     ) -> None:
         self.modules, self.wanted, self.budget = modules, wanted, budget
-        self.two_sided = two_sided
+        self.two_sided, self.decodes = two_sided, decodes
         self.runs: list[Run] = []
         # What went in, before it is known to which run it belongs.
         self.waiting: list[Tensor | None] = []
@@ -95,6 +102,19 @@ class Keeper:
         if self.runs and self.listens:
             beams = self.runs[-1].beams
             beams.moved_after(len(beams.fed) - 1, rows)
+
+    def moved_rows(self, decodes: nn.Module | None, rows: Tensor) -> None:
+        """Note that a decoder of ours goes on with other rows."""
+        if self.runs and self.listens and decodes is self.decodes:
+            beams = self.runs[-1].beams
+            first = next((ids for ids in beams.fed if ids is not None), None)
+            beams.scattered |= first is None or len(first) > 1
+            beams.moved_after(len(beams.fed) - 1, rows)
+
+    def returned_ids(self, decodes: nn.Module | None, sequences: Sequence[Sequence[int]]) -> None:
+        """Note what a search with a decoder of ours returned."""
+        if self.runs and self.listens and decodes is self.decodes:
+            self.runs[-1].returned = [list(ids) for ids in sequences]
 
     def returned(self, sequences: Tensor) -> None:
         """Note what `generate` returned."""

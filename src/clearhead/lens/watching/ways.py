@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from ...foundation.errors import CannotError
 from .keeper import Kept, Run
 from .pieces import Piece
 from .tally import Tally, along
@@ -14,6 +15,11 @@ def ways_of(run: Run, kept: Kept) -> list[list[int]] | None:
     """For what was returned, the row of the batch at each step; None where rows never moved."""
     if not run.beams.moved:
         return None
+    if run.beams.scattered:
+        raise CannotError(
+            "Several texts were searched together, and those that were done left the batch: that "
+            "cannot be joined to one picture yet. Watch them one at a time."
+        )
     fed = [ids for ids in run.beams.fed if ids is not None]
     if not fed or kept.calls[-1].rows != len(fed[-1]):
         return None  # an encoder: its rows are sentences and no beams
