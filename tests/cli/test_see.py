@@ -103,6 +103,8 @@ def test_what_cannot_be_seen_is_said_in_a_sentence(capsys, folder, translator, t
     assert told(folder, TEXT, "--head", 4).startswith("There is no head 4: give one from 0 to 3.")
     assert told(folder, TEXT, "--top", 0).startswith("The top 0 keys show nothing")
     assert "--rows 1-3 names no tokens" in told(folder, TEXT, "--rows", "1-3")
+    assert "--rows 100:200 names no tokens: there are 13" in told(folder, TEXT, "--rows", "100:200")
+    assert "--rows 9:3 names no tokens" in told(folder, TEXT, "--rows", "9:3")
     assert "one side only, so a target has no effect" in told(folder, TEXT, "--target", "a")
     assert "give what it writes with --target" in told(translator, TEXT)
     there = tmp_path / "there.trace"
@@ -111,3 +113,11 @@ def test_what_cannot_be_seen_is_said_in_a_sentence(capsys, folder, translator, t
     assert str(there) in told(there)
     assert "so a text has no effect" in told(there, TEXT)
     assert "language" in told(folder, TEXT, "--language", "fr").lower()
+
+
+def test_what_was_seen_is_no_explanation(capsys, folder, tmp_path):
+    saved = tmp_path / "run.trace"
+    typed(capsys, "see", folder, TEXT, "--save", saved)
+    told = refused(typed(capsys, "explain", "--file", saved))
+    assert "is a trace of the kind 'attention' and no explanation" in told
+    assert f"clearhead see {saved}" in told

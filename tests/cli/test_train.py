@@ -66,6 +66,13 @@ def test_what_cannot_be_trained_is_said_in_a_sentence(capsys, settings, tmp_path
     assert "is no file" in told("score", settings, tmp_path / "nothing.tsv")
 
 
+def test_fewer_steps_than_were_made_are_refused(capsys, settings):
+    typed(capsys, "train", settings)
+    answer = typed(capsys, "train", settings, "train.steps=5")
+    assert answer.code == 2
+    assert "is at step 10, beyond train.steps = 5" in answer.err.replace("\n", " ")
+
+
 def test_a_run_that_was_asked_to_end_says_that_it_is_not_done(capsys, settings, monkeypatch):
     really = learner.Learner.advance
 

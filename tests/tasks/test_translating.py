@@ -201,3 +201,12 @@ def test_settings_beyond_all_sense_are_refused():
         model.translate(TEXTS, max_tokens=0)
     with unchecked(), pytest.raises(ConfigError, match=r"An alpha of nan"):
         model.translate(TEXTS, alpha=float("nan"))
+
+
+def test_blank_texts_and_absurd_beams_are_refused():
+    model = ready.translator()
+    for text in ("", "   "):
+        with pytest.raises(InputError, match="has no tokens, so there is nothing to translate"):
+            model.translate([text])
+    with pytest.raises(InputError, match="100000 beams would fill the memory"):
+        model.translate(["the cat"], beams=100_000)

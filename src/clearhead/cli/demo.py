@@ -100,6 +100,8 @@ def learned(into: Path) -> float | None:
 
     None where somebody asked the program to end before it was done.
     """
+    import torch
+
     from ..config import override
     from ..recipes import recipe_of
     from ..training import train
@@ -107,6 +109,7 @@ def learned(into: Path) -> float | None:
 
     run = recipe_of("dates", str(into / "data"))
     run = override(run, [f"into={into}", "device=cpu"])
+    torch.set_num_threads(min(torch.get_num_threads(), 2))  # so small a network has no use for more
     clock, began = into / "seconds", time.perf_counter()
     before = float(clock.read_text(encoding="utf-8")) if clock.is_file() else 0.0
     steps: list[int] = []

@@ -101,7 +101,13 @@ def trace_of(
         for name, value in where.items():
             if value is not None:
                 raise ConfigError(f"{file} was recorded before, so --{name} has no effect.")
-        return open_trace(file)
+        trace = open_trace(file)
+        if trace.kind != "explanation":
+            raise ConfigError(
+                f"{file} is a trace of the kind {trace.kind!r} and no explanation. Show it with "
+                f"`clearhead see {file}`."
+            )
+        return trace
     from ..lens import explain as walk  # what needs torch is loaded when it is needed
 
     if model is None:

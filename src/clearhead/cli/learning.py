@@ -1,5 +1,6 @@
 """A run as it goes by, on the terminal: a bar, what was measured, a few answers."""
 
+import time
 from types import TracebackType
 
 from rich.console import Console
@@ -7,7 +8,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..training import Note
 
-SMOOTH = 0.95  # how much of the loss shown is that of the steps before
+SMOOTH = 0.9  # how much of the loss shown is that of the steps before
+EVERY = 5.0  # seconds between two lines where there is no terminal to draw a bar on
 
 
 class Learning:
@@ -15,7 +17,7 @@ class Learning:
 
     def __init__(self, steps: int) -> None:
         self.console = Console(stderr=True, highlight=False)
-        self.loss = self.seconds = self.tokens = 0.0
+        self.loss = self.weight = self.seconds = self.tokens = self.said = 0.0
         self.progress = Progress(
             TextColumn("{task.completed}/{task.total}"),
             BarColumn(),
@@ -55,15 +57,17 @@ class Learning:
 
     def _step(self, note: Note) -> None:
         numbers = note.numbers
-        self.loss = (
-            SMOOTH * self.loss + (1 - SMOOTH) * numbers["loss"] if self.loss else (numbers["loss"])
-        )
+        self.loss = SMOOTH * self.loss + (1 - SMOOTH) * numbers["loss"]
+        self.weight = SMOOTH * self.weight + (1 - SMOOTH)
         self.seconds += numbers["seconds"]
         self.tokens += numbers["tokens"]
         rate = self.tokens / max(self.seconds, 1e-9)
-        told = f"loss {self.loss:.3f}  {rate:,.0f} tokens/s"
+        told = f"loss of late {self.loss / self.weight:.3f}  {rate:,.0f} tokens/s"
         self.progress.update(self.bar, completed=note.step, description=told)
-        if not self.console.is_terminal and note.step % max(self.steps // 20, 1) == 0:
+        if not self.console.is_terminal and (
+            time.monotonic() - self.said > EVERY or note.step == self.steps
+        ):
+            self.said = time.monotonic()
             self._say(f"{note.step}/{self.steps}  {told}")
 
     def _valid(self, note: Note) -> None:

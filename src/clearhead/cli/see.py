@@ -11,7 +11,7 @@ import typer
 
 from ..foundation.errors import ConfigError
 from ..traces import Trace, open_trace
-from ..visuals.heads import chosen, gazes, heads_of
+from ..visuals.heads import chosen, gazes, heads_of, sites_of
 from ..visuals.words.seeing import says_in
 from .terminal import spoken
 
@@ -48,10 +48,20 @@ def see(  # noqa: PLR0913, PLR0917 - one argument an option
 
     from ..visuals.terminal.seeing import show_seen
 
+    refuse_no_rows(trace, part, rows)
     console = Console(highlight=False)
     show_seen(trace, console=console, site=site, head=head, rows=part, language=language)
     if save is not None:
         print(f"→ {save}", file=sys.stderr)
+
+
+def refuse_no_rows(trace: Trace, part: slice, rows: str) -> None:
+    """Refuse rows of which the text has none."""
+    count = max(facts["queries"] for facts in sites_of(trace).values())
+    if not range(*part.indices(count)):
+        raise ConfigError(
+            f"--rows {rows} names no tokens: there are {count}, and FIRST:LAST are counted from 0."
+        )
 
 
 def part_of(rows: str) -> slice:

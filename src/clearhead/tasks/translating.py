@@ -15,6 +15,7 @@ from ..tokens import Encoded, Vocabulary
 from .batch import check_texts, padded
 
 TEXTS, TOKENS = 64, 2048  # of one batch: beams, and scores of all words, must fit beside it
+MOST_BEAMS = 256
 LONGER = 50  # tokens an answer may have more than its source (Vaswani et al. 2017, section 6.1)
 
 
@@ -68,6 +69,11 @@ def search_for(
     network: EncoderDecoderNetwork, vocabulary: Vocabulary, *, beams: int, alpha: float
 ) -> Search:
     """A beam search for answers that this vocabulary can spell, padding not being one of them."""
+    if beams > MOST_BEAMS:
+        raise InputError(
+            f"{beams} beams would fill the memory and find nothing better: give {MOST_BEAMS} at "
+            "most; papers take 4 or 5."
+        )
     specials = vocabulary.specials
     if not specials.ends:
         raise CannotError(
@@ -106,7 +112,7 @@ def _encoded(vocabulary: Vocabulary, texts: Sequence[str]) -> list[Encoded]:
     check_texts(texts)
     sources = [vocabulary.encode(text) for text in texts]
     for text, source in zip(texts, sources, strict=True):
-        if not source.ids:
+        if not source.ids or not text.strip():
             raise InputError(
                 f"The text {text!r} has no tokens, so there is nothing to translate: leave it out."
             )

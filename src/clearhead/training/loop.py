@@ -86,6 +86,11 @@ def begun(learner: Learner, prepared: Prepared, look: Onlooker) -> int:
         refuse_another(run, lasting(run, prepared), found.state["run"])
         learner.resume(found)
         tell_of_threads(found.state["threads"])
+    if learner.step > run.train.steps:
+        raise ConfigError(
+            f"The run in {into} is at step {learner.step}, beyond train.steps = "
+            f"{run.train.steps}: give a larger number, or another folder (into=…)."
+        )
     (into / USED).write_text(to_toml(run), encoding="utf-8")
     begins = f"goes on behind step {learner.step}: " if learner.step else ""
     look(Note(kind="begin", step=learner.step, text=f"{begins}{run.model.settled()}"))
