@@ -52,25 +52,33 @@ def train(run: Run, *, look: Onlooker = nobody) -> Trained:
         learner = Learner(run, prepared)
         written = begun(learner, prepared, look)
         with Journal(into / "journal.jsonl", written) as journal:
-            while learner.step < run.train.steps and not asked_to_end:
-                began = time.perf_counter()
-                stepped = learner.advance()
-                journal.add(**line_of(stepped))
-                refuse_failing(learner, stepped)
-                look(note_of(stepped, time.perf_counter() - began))
-                last = stepped.step == run.train.steps
-                if last or stepped.step % run.train.valid_every == 0:
-                    validate(learner, prepared, journal, look)
-                if last or stepped.step % run.train.save_every == 0:
-                    save(learner, lasting(run, prepared), journal, look)
-            if learner.step and learner.step != learner.saved:  # asked to end
-                save(learner, lasting(run, prepared), journal, look)
+            learn(learner, prepared, journal, look, asked_to_end)
     if not (into / "model" / SETTINGS).is_file():  # ended before anything was measured
         model_of(learner).save(into / "model")
     finished = learner.step >= run.train.steps
     kind = "end" if finished else "ended"
     look(Note(kind=kind, step=learner.step, text=str(into / "model")))
     return Trained(model=into / "model", step=learner.step, finished=finished)
+
+
+def learn(
+    learner: Learner, prepared: Prepared, journal: Journal, look: Onlooker, asked: Sequence[int]
+) -> None:
+    """The loop itself: to the last step, or until somebody asks to end; what was done is saved."""
+    settings, identity = learner.run.train, lasting(learner.run, prepared)
+    while learner.step < settings.steps and not asked:
+        began = time.perf_counter()
+        stepped = learner.advance()
+        journal.add(**line_of(stepped))
+        refuse_failing(learner, stepped)
+        look(note_of(stepped, time.perf_counter() - began))
+        last = stepped.step == settings.steps
+        if last or stepped.step % settings.valid_every == 0:
+            validate(learner, prepared, journal, look)
+        if last or stepped.step % settings.save_every == 0:
+            save(learner, identity, journal, look)
+    if learner.step and learner.step != learner.saved:
+        save(learner, identity, journal, look)
 
 
 def begun(learner: Learner, prepared: Prepared, look: Onlooker) -> int:
