@@ -4,7 +4,6 @@ import json
 
 import pytest
 import ready
-import tiny
 from typed import refused, typed
 
 from clearhead import open_trace
@@ -20,13 +19,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def translator(tmp_path):
-    spec = next(iter(tiny.TRANSLATORS.values()))
-    spec = type(spec)(
-        encoder=ready.resized(spec.encoder),
-        decoder=ready.resized(spec.decoder),
-        shared_words=spec.shared_words,
-    )
-    ready.model(spec).save(tmp_path / "both")
+    ready.translator().save(tmp_path / "both")
     return tmp_path / "both"
 
 

@@ -6,13 +6,13 @@ back at what followed the same token in the first (Elhage et al. 2021, Olsson et
 
 import pytest
 import torch
+from fetched import fetched
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from clearhead import ablate, load, watch
 from clearhead.attention import Heads
 from clearhead.attention.positions import Alibi
-from clearhead.foundation.errors import MissingPartError
 from clearhead.layers import FeedForward, Layer, Logits, Norm, Words
 from clearhead.lens import Patterns
 from clearhead.models import Decoder, Stack, build
@@ -91,10 +91,7 @@ def test_a_model_that_learns_to_repeat_grows_an_induction_head():
 
 @pytest.fixture(scope="module")
 def smollm2() -> nn.Module:
-    try:
-        return load("smollm2").network
-    except MissingPartError as error:
-        pytest.skip(str(error))
+    return load(fetched("smollm2")).network
 
 
 @pytest.mark.weights

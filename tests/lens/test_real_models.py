@@ -2,24 +2,16 @@
 
 import pytest
 import torch
+from fetched import fetched
 from transformers import AutoModel, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
 
 from clearhead import load, watch
-from clearhead.checkpoints.installed import find_installed
-from clearhead.foundation.errors import MissingPartError
 
 pytestmark = pytest.mark.weights
 
 NEAR = 2e-5  # float32 through twelve, or thirty, layers of real weights
 TEXTS = ["I went to the bank to apply for a loan.", "We fished from the shore."]
-
-
-def installed(name):
-    try:
-        return find_installed(name)
-    except MissingPartError as error:
-        pytest.skip(str(error))
 
 
 def check(seen, weights, real_BT):
@@ -37,7 +29,7 @@ def check(seen, weights, real_BT):
 
 
 def test_minilm_of_transformers_stays_as_it_is_and_is_seen():
-    folder = installed("minilm")
+    folder = fetched("minilm")
     model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
     with torch.no_grad():
@@ -51,7 +43,7 @@ def test_minilm_of_transformers_stays_as_it_is_and_is_seen():
 
 
 def test_our_minilm_is_seen_as_theirs():
-    folder = installed("minilm")
+    folder = fetched("minilm")
     theirs = AutoModel.from_pretrained(folder, attn_implementation="eager")
     model = load(str(folder), device="cpu")
     ids = torch.tensor([model.vocabulary().encode(TEXTS[0]).ids])
@@ -64,7 +56,7 @@ def test_our_minilm_is_seen_as_theirs():
 
 
 def test_smollm2_is_seen_by_ours_and_by_theirs_while_it_writes():
-    path = installed("smollm2")
+    path = fetched("smollm2")
     model = load(str(path), device="cpu")
     config = LlamaConfig(**load_gguf_checkpoint(str(path))["config"])
     with torch.device("meta"):

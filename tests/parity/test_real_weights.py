@@ -6,6 +6,7 @@
 import numpy as np
 import pytest
 import torch
+from fetched import fetched
 from openai_names import published_from
 from transformers import (
     AutoModel,
@@ -17,9 +18,8 @@ from transformers import (
 )
 from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
 
-from clearhead.checkpoints.installed import find_installed, installed_file
+from clearhead.checkpoints.installed import installed_file
 from clearhead.checkpoints.open import open_parts
-from clearhead.foundation.errors import MissingPartError
 
 pytestmark = pytest.mark.weights
 
@@ -37,19 +37,6 @@ CHAT = (
 )
 
 
-@pytest.fixture(scope="module")
-def found():
-    """Return a function from a name to where its model lies, that skips aloud without it."""
-
-    def find(name):
-        try:
-            return find_installed(name)
-        except MissingPartError as error:
-            pytest.skip(str(error))
-
-    return find
-
-
 def mean(hidden_BTM, seen_BT):
     """The mean of the real tokens' vectors, of length 1."""
     seen_BT1 = seen_BT[..., None].float()
@@ -57,8 +44,8 @@ def mean(hidden_BTM, seen_BT):
     return torch.nn.functional.normalize(pooled, dim=-1)
 
 
-def test_minilm_finds_sentences_as_similar_as_in_transformers(found):
-    folder = found("minilm")
+def test_minilm_finds_sentences_as_similar_as_in_transformers():
+    folder = fetched("minilm")
     theirs, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     inputs = tokenizer(list(SENTENCES), padding="longest", return_tensors="pt")
     parts = open_parts("minilm")
@@ -79,12 +66,12 @@ def test_minilm_finds_sentences_as_similar_as_in_transformers(found):
 
 
 @pytest.fixture(scope="module")
-def smollm(found):
-    return open_parts(found("smollm2"))
+def smollm():
+    return open_parts(fetched("smollm2"))
 
 
-def test_smollm_has_the_ids_transformers_gives_from_the_same_file(found, smollm):
-    path = found("smollm2")
+def test_smollm_has_the_ids_transformers_gives_from_the_same_file(smollm):
+    path = fetched("smollm2")
     theirs = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
     for text in (*SENTENCES, CHAT, "1234 and 5 or 67.8", "  spaces\n\n\ttabs 🙂 don't"):
         expected = theirs(text)["input_ids"]
@@ -94,9 +81,9 @@ def test_smollm_has_the_ids_transformers_gives_from_the_same_file(found, smollm)
     assert smollm.provenance.settings["max_position_embeddings"] == 8192
 
 
-def test_smollm_gives_the_logits_transformers_gives_from_the_same_file(found, smollm):
+def test_smollm_gives_the_logits_transformers_gives_from_the_same_file(smollm):
     """It is read as `from_pretrained(…, gguf_file=…)` does, which itself wants accelerate."""
-    path = str(found("smollm2"))
+    path = str(fetched("smollm2"))
     config = LlamaConfig(**load_gguf_checkpoint(path)["config"])
     with torch.device("meta"):
         empty = LlamaForCausalLM(config)
@@ -128,8 +115,8 @@ def sound():
 
 
 @pytest.fixture(scope="module")
-def whisper(found):
-    path = found("whisper-tiny")
+def whisper():
+    path = fetched("whisper-tiny")
     return path, open_parts(path)
 
 

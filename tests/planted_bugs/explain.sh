@@ -53,7 +53,7 @@ plant "explain: infinity in JSON" $W/steps.py 's/if np.isfinite\(values\).all\(\
 plant "explain: a line that is not true" $W/worked.py 's/if not np.isclose\(left @ right.*/if False:/' tests tests/visuals
 plant "explain: small numbers are nothing" $W/numbers.py 's/NOTHING = 1e-12/NOTHING = 1e-3/' tests tests/visuals
 plant "explain: bars are not exact" $W/terminal/bars.py 's/round\(share \* cells \* 8\)/round(share * cells) * 8/' tests tests/visuals
-plant "explain: the language of the terminal is not asked" $S/cli/explain.py 's/language or spoken\(os.environ\)/language or "en"/; s/return "zh" if .*/return "en"/' tests $L/test_explain_command.py
+plant "explain: the language of the terminal is not asked" $S/cli/terminal.py 's/asked or spoken\(os.environ\)/asked or "en"/; s/return "zh" if .*/return "en"/' tests $L/test_explain_command.py
 plant "explain: a menu before JSON" $S/cli/explain.py 's/if not asked and not as_json:/if not asked:/' tests $L/test_explain_command.py
 plant "explain: visuals meet torch" $W/steps.py '+import torch' tests $L/test_explain_command.py -k without_torch
 plant "explain: a snippet of the mistakes fails" docs/mistakes.md 's/assert twice\[0\] < 0.48/assert twice[0] > 0.48/' tests tests/docs

@@ -28,3 +28,17 @@ plant "training: the journal is not cut back" $S/training/journal.py 's/self.fil
 plant "training: damage is not looked for" $S/training/checkpoint.py 's/if sums.get\(name\) != _sum\(file\):/if False:/' $LOST
 plant "training: a half-written checkpoint has its name" $S/training/checkpoint.py 's/part = folder \/ f"\{step:06\}.part"/part = folder \/ f"{step:06}"/' $LOST
 plant "training: another run goes on in its place" $S/training/loop.py 's/        refuse_another\(run, lasting.*/        pass/' $LOST
+
+WORDS="tests tests/tokens/test_learned.py"
+DEMO="tests tests/cli/test_demo.py"
+
+plant "vocabularies: special tokens in a text are special" $S/tokens/subwords.py 's/tokenizer.encode_special_tokens = True/pass/' $WORDS
+plant "vocabularies: unigrams like to be special" $S/tokens/learned.py 's/NEVER = -1e6/NEVER = 0.0/' $WORDS
+plant "vocabularies: a text has no end" $S/tokens/learned.py 's/single=f"\$A \{END\}"/single="$A"/' $WORDS
+plant "vocabularies: source and target change places" $S/tokens/pair.py 's/return self._target/return self.source/' $WORDS
+plant "demo: a run that was ended is shown" $S/cli/demo.py 's/return seconds if trained.finished else None/return seconds/' $DEMO
+plant "demo: words are one place off" $S/tasks/aligning.py 's/\[\(start \+ 1, stop \+ 1\)/[(start + 2, stop + 2)/' $DEMO
+plant "demo: brackets are styles" $S/cli/demo.py 's/line = Text\(f"(.*)"\).append/line = Text.from_markup(f"\1").append/' $DEMO
+plant "commands: memory is given back" $S/foundation/memory.py 's/mallopt\(name, value\) == 1/name < 0/' tests tests/foundation/test_memory.py
+plant "commands: blank texts are translated" $S/tasks/translating.py 's/ or not text.strip\(\)//' tests tests/tasks/test_translating.py
+plant "learning: tokens see those that come" $S/models/decoder.py 's/causal=True, lengths_B/causal=False, lengths_B/' tests tests/learning

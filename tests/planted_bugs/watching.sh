@@ -22,3 +22,17 @@ plant "watching: a wrong lse is taken for every key" $S/lens/questions/cells.py 
 plant "watching: lengths where the model is" $S/lens/look.py 's/self.projection\(\).to\(self.source.device\)/self.projection()/' tests tests/lens/test_norms.py
 plant "watching: a trace counts heads anew" $S/lens/recorded.py 's/\[head.head for head in heads\]/list(range(len(heads)))/' $RECORDED
 plant "watching: a trace is asked for the head by its number" $S/visuals/heads.py 's/\]\)\.index\(head.head\)/]) and head.head/' $RECORDED
+
+OURS="tests tests/lens/test_watch_our_beams.py"
+SEEING="tests tests/cli/test_see.py"
+
+plant "watching: our searches do not say where rows went" $S/models/decoder.py 's/^        tell_moved\(.*//' $OURS
+plant "watching: what a search returned is not told" $S/tasks/translating.py 's/^        tell_returned\(.*//' $OURS
+plant "watching: several texts are joined all the same" $W/keeper.py 's/beams.scattered \|= .*/pass/' $OURS
+plant "watching: another model's rows are ours" $W/keeper.py 's/ and decodes is self.decodes//' $OURS
+plant "watching: parts of a layer are layers" $W/foreign_sites.py 's/ or path.startswith\(tuple\(stacks\)\)//' tests tests/lens/test_flow.py
+plant "watching: a family that asks the table is on the list" $W/foreign_sites.py 's/autoformer bark/bert autoformer bark/' tests tests/lens/test_refused_families.py
+plant "watching: a row's scale is forgotten" $S/lens/questions/scores.py 's/(q_BhrD = .*) \* request.scale/\1/' tests tests/lens/test_questions.py
+plant "seeing: more keys are said than are drawn" $S/visuals/terminal/seeing.py 's/format\(top=shown\)/format(top=self.trace.about["top"])/' $SEEING
+plant "seeing: rows that are not there are shown" $S/cli/see.py 's/^    refuse_no_rows\(.*//' $SEEING
+plant "seeing: a record of attention is an explanation" $S/cli/explain.py 's/if trace.kind != "explanation":/if False:/' $SEEING

@@ -9,7 +9,7 @@ import pytest
 import short_run
 import torch
 
-from clearhead.config import to_toml
+from clearhead.config import from_toml, to_toml
 from clearhead.foundation.errors import CannotError, ConfigError
 from clearhead.training import Run, train
 from clearhead.training.journal import Journal, entries
@@ -168,5 +168,5 @@ def test_settings_that_cannot_be_are_refused(tmp_path):
         short_run.settings(tmp_path, 30, **{"train.stepps": 3})
     with pytest.raises(ConfigError, match="A width of 18 cannot be cut into 4 heads"):
         train(short_run.settings(tmp_path, 30, **{"model.width": 18, "model.heads": 4}))
-    assert isinstance(to_toml(short_run.settings(tmp_path, 30)), str)
-    assert Run.__name__ in repr(short_run.settings(tmp_path, 30))
+    run = short_run.settings(tmp_path, 30)
+    assert from_toml(Run, to_toml(run)) == run

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..foundation.memory import keep_memory
-from ..visuals.words import words_in
-from .terminal import spoken
+from .terminal import language_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,8 +54,7 @@ def demo(
     ] = None,
 ) -> None:
     """Train a translator of dates in about a minute, and see what it looks at."""
-    language = language or spoken(os.environ)
-    words_in(language)  # a language that is not there is refused before anything else is done
+    language = language_of(language)  # refused before anything else is done
     from rich.console import Console  # what is slow to load is loaded when it begins
 
     from ..tasks import load

@@ -1,7 +1,6 @@
 """`clearhead explain`: one attention, step by step, with real numbers."""
 
 import json
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,8 +12,7 @@ import typer
 from ..foundation.errors import ConfigError
 from ..traces import Trace, open_trace
 from ..visuals import steps_of
-from ..visuals.words import words_in
-from .terminal import spoken
+from .terminal import language_of
 
 FIRST = "look-up"
 MENU = {
@@ -70,8 +68,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one argument an option
     ] = None,
 ) -> None:
     """Walk through one attention, from tokens to output, with real numbers."""
-    language = language or spoken(os.environ)
-    words_in(language)  # a language that is not there is refused before anything else is done
+    language = language_of(language)  # refused before anything else is done
     sources = {"--example": example, "--file": file, "--model": model}
     asked = [option for option, value in sources.items() if value is not None]
     if len(asked) > 1:

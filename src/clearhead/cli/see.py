@@ -1,7 +1,6 @@
 """`clearhead see MODEL "text"`: what every head of a model looks at, in the terminal."""
 
 import json
-import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -12,8 +11,7 @@ import typer
 from ..foundation.errors import ConfigError
 from ..traces import Trace, open_trace
 from ..visuals.heads import chosen, gazes, heads_of, sites_of
-from ..visuals.words.seeing import says_in
-from .terminal import spoken
+from .terminal import language_of
 
 
 def see(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -33,8 +31,7 @@ def see(  # noqa: PLR0913, PLR0917 - one argument an option
     ] = None,
 ) -> None:
     """Show what every head of a model looks at, and one of them closely."""
-    language = language or spoken(os.environ)
-    says_in(language)
+    language = language_of(language)
     part = part_of(rows)
     if save is not None and save.exists():
         raise ConfigError(f"{save} is already there: give a new file for the trace.")

@@ -1,13 +1,11 @@
 """`clearhead tour`: attention by hand, then one word in two sentences through a real model."""
 
-import os
 from typing import Annotated
 
 import typer
 
 from ..foundation.errors import MissingPartError
-from ..visuals.words import words_in
-from .terminal import spoken
+from .terminal import language_of
 
 EXAMPLES = ("look-up", "powerful")
 
@@ -45,8 +43,7 @@ def tour(
     ] = None,
 ) -> None:
     """Show what attention is, by hand and in a real model."""
-    language = language or spoken(os.environ)
-    words_in(language)  # a language that is not there is refused before anything else is done
+    language = language_of(language)  # refused before anything else is done
     from rich.console import Console  # what is slow to load is loaded when the tour begins
 
     from ..lens import explain as walk
