@@ -84,7 +84,11 @@ def test_several_texts_that_leave_one_by_one_are_refused():
 
 def test_another_model_in_the_block_moves_nothing():
     model, other = translator(), translator(2)
+    given = torch.tensor([[2, 3], [4, 5]]), torch.tensor([[2, 4, 5], [2, 6, 7]])
+    with torch.no_grad(), watch(model) as alone:
+        model.network(*given)
     with torch.no_grad(), watch(model) as seen:
-        model.network(torch.tensor([[2, 3]]), torch.tensor([[2, 4, 5]]))
+        model.network(*given)
         other.translate(TEXTS, beams=3, max_tokens=4)
-    assert seen["decoder.0.self"].shape == (1, 4, 3, 3)
+    for site in alone.sites:
+        assert torch.equal(seen[site].weights().values, alone[site].weights().values)

@@ -71,20 +71,21 @@ def test_it_is_read_back_from_disk(cut, tmp_path):
 
 
 def test_a_pair_reads_with_one_and_writes_with_the_other(tmp_path):
-    pair = Pair(learned("words"), learned("characters", 300))
+    reads, writes = learned("words"), learned("characters", 300)
+    pair = Pair(reads, writes)
     pair.save(tmp_path)
     again = read_vocabulary(tmp_path)
     assert isinstance(again, Pair)
     for each in (pair, again):
-        assert each.size == pair.source.size
-        assert each.encode(TEXTS[0]) == pair.source.encode(TEXTS[0])
-        assert each.ids_of(TEXTS) == pair.source.ids_of(TEXTS)
-        assert each.decode([5, 6]) == pair.source.decode([5, 6])
-        assert each.piece(7) == pair.source.piece(7)
-        assert each.find("the") == pair.source.find("the")
-        assert each.specials == pair.source.specials
-        assert each.target.encode(TEXTS[2]) == pair.target.encode(TEXTS[2])
-        assert each.target.specials == pair.target.specials
+        assert each.size == reads.size
+        assert each.encode(TEXTS[0]) == reads.encode(TEXTS[0])
+        assert each.ids_of(TEXTS) == reads.ids_of(TEXTS)
+        assert each.decode([5, 6]) == reads.decode([5, 6])
+        assert each.piece(7) == reads.piece(7)
+        assert each.find("the") == reads.find("the")
+        assert each.specials == reads.specials
+        assert each.target.encode(TEXTS[2]) == writes.encode(TEXTS[2])
+        assert each.target.specials == writes.specials
 
 
 def test_the_same_texts_give_the_same_vocabulary():
