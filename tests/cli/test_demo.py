@@ -123,3 +123,20 @@ def test_brackets_in_what_somebody_types_are_text(folder):
     shown = shown_of(load(folder / "model", device="cpu"), folder / "data")
     demo.tell(console, shown, "[/b] 1 May [red]", "[x]", "[y]", demo.SAYS["en"])
     assert "[/b] 1 May [red]  →  [x]  ≠ wrong, it should be [y]" in console.file.getvalue()
+
+
+def test_a_part_looked_where_the_steps_that_wrote_it_looked(folder):
+    """The step that writes a character has read those before it: the first one only the start."""
+    model = load(folder / "model", device="cpu")
+    text, answer = "18 November 2026", "2026年11月18日"
+    seen = answered(model, text, answer)
+    weights = seen.seen.look("decoder.1.cross").weights().values[0, 2]
+    starts = [(0, 5), (5, 8), (8, 11)]  # of year, month and day: one token a character
+    words = {"18": slice(0, 2), "November": slice(2, 3), "2026": slice(3, 7)}
+    found = seen.aligned("decoder.1.cross", [2], parts_of(answer))
+    assert [each.target for each in found] == ["2026年", "11月", "18日"]
+    for each, (start, stop) in zip(found, starts, strict=True):
+        shares = {word: float(weights[start:stop, at].sum(-1).mean()) for word, at in words.items()}
+        best = max(shares, key=lambda word: shares[word])
+        assert each.source == best
+        assert abs(each.score - shares[best]) < 1e-6
