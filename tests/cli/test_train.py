@@ -34,6 +34,8 @@ def test_a_run_is_trained_and_goes_on_and_is_scored(capsys, settings, tmp_path):
     told = typed(capsys, "score", model, tmp_path / "valid.tsv", "--device", "cpu")
     assert [line.split()[0] for line in told.out.splitlines()] == ["bleu", "chrf", "exact_match"]
     assert typed(capsys, "translate", model, "one two", "--device", "cpu").code == 0
+    blank = refused(typed(capsys, "translate", model, "  ", "--device", "cpu"))
+    assert "has no tokens, so there is nothing to translate" in blank
 
 
 def test_new_settings_are_commented_and_are_a_run(capsys):

@@ -40,5 +40,4 @@ plant "demo: a run that was ended is shown" $S/cli/demo.py 's/return seconds if 
 plant "demo: words are one place off" $S/tasks/aligning.py 's/\[\(start \+ 1, stop \+ 1\)/[(start + 2, stop + 2)/' $DEMO
 plant "demo: brackets are styles" $S/cli/demo.py 's/line = Text\(f"(.*)"\).append/line = Text.from_markup(f"\1").append/' $DEMO
 plant "commands: memory is given back" $S/foundation/memory.py 's/mallopt\(name, value\) == 1/name < 0/' tests tests/foundation/test_memory.py
-plant "commands: blank texts are translated" $S/tasks/translating.py 's/ or not text.strip\(\)//' tests tests/tasks/test_translating.py
-plant "learning: tokens see those that come" $S/models/decoder.py 's/causal=True, lengths_B/causal=False, lengths_B/' tests tests/learning
+plant "commands: blank texts are translated" $S/tasks/translating.py 's/ or not text.strip\(\)//' tests tests/cli/test_train.py
